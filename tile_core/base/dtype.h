@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// Element types of tiles and tensors. Index arithmetic is i64; comparisons give boolean.
+enum class DType : std::uint8_t { boolean, i32, i64, f16, bf16, f32 };
+
+inline constexpr DType boolean = DType::boolean, i32 = DType::i32, i64 = DType::i64, f16 = DType::f16, bf16 = DType::bf16,
+                       f32 = DType::f32;
+
+int size_of(DType dtype);  ///< bytes
+bool is_float(DType dtype);
+std::string_view name_of(DType dtype);         ///< "bf16"
+DType dtype_from_name(std::string_view name);  ///< throws UserError listing the names
+
+/// `value` rounded to what `dtype` can hold (to nearest even for floats, as IEEE and CUDA's conversions do).
+double round_to(DType dtype, double value);
+
+/// The bits of `value` in memory, and back; for f16, bf16, f32, i32, i64 and boolean.
+void store_element(DType dtype, void* memory, double value);
+double load_element(DType dtype, const void* memory);
+
+}  // namespace tessera

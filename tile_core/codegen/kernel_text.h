@@ -1,0 +1,34 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+/// One 8-byte field of a kernel's parameter struct, and where a launch takes it from.
+struct Parameter {
+  enum class Kind { pointer, size, stride, scalar_f32, scalar_i64 };
+  Kind kind = Kind::pointer;
+  int tensor = 0;  ///< pointer, size, stride: which of the program's tensors; scalar: which of its scalars
+  int dim = 0;     ///< size, stride: which of that tensor's dims
+  bool operator==(const Parameter&) const = default;
+};
+
+/// The number of blocks is the product over the grid axes of ceil(size / tile).
+struct GridAxis {
+  int tensor = 0;  ///< the size is that of this tensor's dim
+  int dim = 0;
+  int tile = 1;
+  bool operator==(const GridAxis&) const = default;
+};
+
+/// A self-contained CUDA translation unit with one extern "C" kernel, and how to launch it.
+struct KernelText {
+  std::string name;  ///< the kernel's symbol: operator, tiles, path
+  std::string text;
+  int threads = 0;
+  int shared_bytes = 0;  ///< dynamic shared memory
+  std::vector<Parameter> parameters;
+  std::vector<GridAxis> grid;
+};
+
+}  // namespace tessera
