@@ -1,0 +1,38 @@
+#include "tile_core/ir/op.h"
+
+#include <array>
+
+namespace tessera {
+
+const char* name_of(UnaryFn fn) {
+  constexpr std::array kNames = {"neg",  "abs",   "exp",  "exp2", "log",  "log2",
+                                 "sqrt", "rsqrt", "tanh", "erf",  "erfc", "logical_not"};
+  return kNames.at(static_cast<std::size_t>(fn));
+}
+
+const char* name_of(BinaryFn fn) {
+  constexpr std::array kNames = {"add", "sub", "mul", "div", "mod", "max", "min",
+                                 "lt",  "le",  "eq",  "ne",  "logical_and", "logical_or"};
+  return kNames.at(static_cast<std::size_t>(fn));
+}
+
+const char* name_of(ReduceFn fn) {
+  constexpr std::array kNames = {"sum", "max", "min"};
+  return kNames.at(static_cast<std::size_t>(fn));
+}
+
+bool is_pure(const Op& op) {
+  return std::visit(
+      [](const auto& o) {
+        using O = std::remove_cvref_t<decltype(o)>;
+        constexpr bool kEffect = std::is_same_v<O, Store> || std::is_same_v<O, Loop> || std::is_same_v<O, Channel> ||
+                                 std::is_same_v<O, CopyIn> || std::is_same_v<O, CommitCopies> ||
+                                 std::is_same_v<O, WaitCopies> || std::is_same_v<O, Barrier> ||
+                                 std::is_same_v<O, WriteShared> || std::is_same_v<O, ReadShared> ||
+                                 std::is_same_v<O, DotShared>;
+        return !kEffect;
+      },
+      op);
+}
+
+}  // namespace tessera

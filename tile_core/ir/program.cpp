@@ -1,0 +1,36 @@
+#include "tile_core/ir/program.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tessera {
+
+bool Type::has(AxisId axis) const { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+ValueId Program::new_value(Type type) {
+  types.push_back(std::move(type));
+  return static_cast<ValueId>(types.size() - 1);
+}
+
+AxisId Program::new_axis(AxisInfo info) {
+  axes.push_back(std::move(info));
+  return static_cast<AxisId>(axes.size() - 1);
+}
+
+const char* name_of(Stage stage) {
+  constexpr std::array kNames = {"tile", "mapped", "masked", "placed", "laid_out", "device", "synced", "ready"};
+  return kNames.at(static_cast<std::size_t>(stage));
+}
+
+const char* name_of(AxisKind kind) {
+  constexpr std::array kNames = {"grid", "all", "loop", "warps"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::int64_t elements(const Program& program, const Type& type) {
+  std::int64_t count = 1;
+  for (AxisId axis : type.axes) count *= program.axis(axis).extent;
+  return count;
+}
+
+}  // namespace tessera

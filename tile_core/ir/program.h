@@ -1,0 +1,85 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tile_core/ir/op.h"
+
+namespace tessera {
+
+/// How far a program has come; verify() knows what each stage allows. In order: a pass moves a program forward.
+enum class Stage : std::uint8_t { tile, mapped, masked, placed, laid_out, device, synced, ready };
+
+/// A run-time size, named by the author.
+struct Dim {
+  std::string name;
+  bool operator==(const Dim&) const = default;
+};
+
+enum class AxisKind : std::uint8_t {
+  grid,  ///< every tile of the dim is another block's
+  all,   ///< one tile covers the dim
+  loop,  ///< a loop steps through the dim
+  warps  ///< partial results of warps; has no dim
+};
+
+/// A tile's direction: `extent` lanes of a dim. A lane is valid where its index is inside the dim.
+struct AxisInfo {
+  std::string name;
+  AxisKind kind = AxisKind::all;
+  DimId dim{};
+  int extent = 1;
+  bool operator==(const AxisInfo&) const = default;
+};
+
+struct TensorDecl {
+  std::string name;
+  DType dtype = f32;
+  std::vector<DimId> dims;
+  bool output = false;
+  bool operator==(const TensorDecl&) const = default;
+};
+
+struct ScalarDecl {
+  std::string name;
+  DType dtype = f32;  ///< f32 or i64
+  bool operator==(const ScalarDecl&) const = default;
+};
+
+/// What the compiler chose for the whole kernel.
+struct LaunchInfo {
+  int warps = 0;         ///< per block, from Stage::laid_out on
+  int shared_bytes = 0;  ///< from Stage::ready on
+  bool operator==(const LaunchInfo&) const = default;
+};
+
+/// A traced kernel: SSA over named axes. Ids index the tables.
+struct Program {
+  std::string name;
+  Stage stage = Stage::tile;
+  std::vector<Dim> dims;
+  std::vector<AxisInfo> axes;
+  std::vector<TensorDecl> tensors;
+  std::vector<ScalarDecl> scalars;
+  std::vector<AxisId> grid;  ///< the axes of kind grid, slowest first
+  LaunchInfo launch;
+  Block body;
+  std::vector<Type> types;  ///< of every value
+
+  bool operator==(const Program&) const = default;
+
+  const AxisInfo& axis(AxisId id) const { return axes.at(index_of(id)); }
+  const TensorDecl& tensor(TensorId id) const { return tensors.at(index_of(id)); }
+  const Dim& dim(DimId id) const { return dims.at(index_of(id)); }
+  const Type& type(ValueId id) const { return types.at(index_of(id)); }
+  Type& type(ValueId id) { return types.at(index_of(id)); }
+  ValueId new_value(Type type);
+  AxisId new_axis(AxisInfo info);
+};
+
+const char* name_of(Stage stage);
+const char* name_of(AxisKind kind);
+
+/// The number of elements of a tile.
+std::int64_t elements(const Program& program, const Type& type);
+
+}  // namespace tessera

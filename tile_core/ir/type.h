@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "tile_core/base/dtype.h"
+#include "tile_core/ir/layout.h"
+
+namespace tessera {
+
+enum class ValueId : std::int32_t { none = -1 };
+enum class DimId : std::int32_t {};
+enum class TensorId : std::int32_t {};
+enum class ScalarId : std::int32_t {};
+
+template <typename Id>
+constexpr std::size_t index_of(Id id) {
+  return static_cast<std::size_t>(id);
+}
+
+/// Where a tile lives. `anywhere` until place_tiles has decided.
+enum class Space : std::uint8_t { anywhere, registers, shared };
+
+/// The type of a value: a tile (a scalar where it has no axes), or a channel: `slots` tiles in shared memory.
+/// Space and layout are attributes that passes add; they are no part of the mathematics.
+struct Type {
+  DType dtype = f32;
+  std::vector<AxisId> axes;
+  Space space = Space::anywhere;
+  int slots = 0;  ///< of a channel; 0: this is a tile
+  Layout layout;  ///< of a tile in registers, from Stage::laid_out on
+
+  bool operator==(const Type&) const = default;
+  bool is_channel() const { return slots > 0; }
+  bool has(AxisId axis) const;
+};
+
+}  // namespace tessera
