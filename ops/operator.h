@@ -10,14 +10,16 @@
 
 namespace tessera::ops {
 
-/// A tile kernel that may run a call: the arguments of the operator's program, and how the compiler is to map it.
+/// A tile kernel that may run a call: the arguments of the operator's program, and how the compiler is to map
+/// it.
 struct Variant {
   Tiles tiles;
   Schedule schedule;
   bool operator==(const Variant&) const = default;
 };
 
-/// One call as the operator's program sees it: what kernels are specialised on, and the run-time sizes of its dims by name.
+/// One call as the operator's program sees it: what kernels are specialised on, and the run-time sizes of its
+/// dims by name.
 struct Problem {
   Facts facts;
   std::map<std::string, std::int64_t, std::less<>> dims;
@@ -35,9 +37,11 @@ struct Operator {
 };
 
 const Operator& add();
-const Operator& linear();       ///< linear and linear_gelu: flags bias, gelu (0 none, 1 erf, 2 tanh), preactivation
+const Operator&
+linear();  ///< linear and linear_gelu: flags bias, gelu (0 none, 1 erf, 2 tanh), preactivation
 const Operator& softmax();
-const Operator& attention();    ///< scaled_dot_product_attention and flash_attention: flags causal, mask (0 none, 1 boolean, 2 added)
+const Operator& attention();  ///< scaled_dot_product_attention and flash_attention: flags causal, mask (0
+                              ///< none, 1 boolean, 2 added)
 const std::vector<const Operator*>& all();
 /// By name; throws UserError that lists the operators.
 const Operator& find(std::string_view name);

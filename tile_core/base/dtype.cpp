@@ -19,7 +19,9 @@ struct Row {
 constexpr std::array kRows = {Row{boolean, "boolean", 1}, Row{i32, "i32", 4},   Row{i64, "i64", 8},
                               Row{f16, "f16", 2},         Row{bf16, "bf16", 2}, Row{f32, "f32", 4}};
 
-const Row& row(DType dtype) { return kRows[static_cast<std::size_t>(dtype)]; }
+const Row& row(DType dtype) {
+  return kRows[static_cast<std::size_t>(dtype)];
+}
 
 /// Rounds to `mantissa` explicit bits, exponents in [lowest, highest]; ties to even, overflow to infinity.
 double round_float(double value, int mantissa, int lowest, int highest) {
@@ -54,7 +56,8 @@ double half_value(std::uint16_t bits, int mantissa, int lowest) {
   double magnitude = exponent == 0 ? std::ldexp(fraction, lowest - mantissa)
                                    : std::ldexp((1 << mantissa) + fraction, exponent - 1 + lowest - mantissa);
   if (exponent == exponent_mask) {
-    magnitude = fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    magnitude =
+        fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
   }
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
@@ -73,9 +76,15 @@ T get(const void* memory) {
 
 }  // namespace
 
-int size_of(DType dtype) { return row(dtype).bytes; }
-bool is_float(DType dtype) { return dtype == f16 || dtype == bf16 || dtype == f32; }
-std::string_view name_of(DType dtype) { return row(dtype).name; }
+int size_of(DType dtype) {
+  return row(dtype).bytes;
+}
+bool is_float(DType dtype) {
+  return dtype == f16 || dtype == bf16 || dtype == f32;
+}
+std::string_view name_of(DType dtype) {
+  return row(dtype).name;
+}
 
 DType dtype_from_name(std::string_view name) {
   for (const Row& candidate : kRows) {
@@ -86,35 +95,52 @@ DType dtype_from_name(std::string_view name) {
 
 double round_to(DType dtype, double value) {
   switch (dtype) {
-    case DType::f32: return static_cast<double>(static_cast<float>(value));
-    case DType::f16: return round_float(value, 10, -14, 15);
-    case DType::bf16: return round_float(value, 7, -126, 127);
-    case DType::boolean: return value != 0 ? 1 : 0;
+    case DType::f32:
+      return static_cast<double>(static_cast<float>(value));
+    case DType::f16:
+      return round_float(value, 10, -14, 15);
+    case DType::bf16:
+      return round_float(value, 7, -126, 127);
+    case DType::boolean:
+      return value != 0 ? 1 : 0;
     case DType::i32:
-    case DType::i64: return std::trunc(value);
+    case DType::i64:
+      return std::trunc(value);
   }
   throw InternalError::format("round_to: no such dtype {}", static_cast<int>(dtype));
 }
 
 void store_element(DType dtype, void* memory, double value) {
   switch (dtype) {
-    case DType::f32: return put(memory, static_cast<float>(value));
-    case DType::f16: return put(memory, half_bits(round_to(f16, value), 10, -14));
-    case DType::bf16: return put(memory, half_bits(round_to(bf16, value), 7, -126));
-    case DType::boolean: return put(memory, static_cast<std::uint8_t>(value != 0));
-    case DType::i32: return put(memory, static_cast<std::int32_t>(value));
-    case DType::i64: return put(memory, static_cast<std::int64_t>(value));
+    case DType::f32:
+      return put(memory, static_cast<float>(value));
+    case DType::f16:
+      return put(memory, half_bits(round_to(f16, value), 10, -14));
+    case DType::bf16:
+      return put(memory, half_bits(round_to(bf16, value), 7, -126));
+    case DType::boolean:
+      return put(memory, static_cast<std::uint8_t>(value != 0));
+    case DType::i32:
+      return put(memory, static_cast<std::int32_t>(value));
+    case DType::i64:
+      return put(memory, static_cast<std::int64_t>(value));
   }
 }
 
 double load_element(DType dtype, const void* memory) {
   switch (dtype) {
-    case DType::f32: return get<float>(memory);
-    case DType::f16: return half_value(get<std::uint16_t>(memory), 10, -14);
-    case DType::bf16: return half_value(get<std::uint16_t>(memory), 7, -126);
-    case DType::boolean: return get<std::uint8_t>(memory) != 0 ? 1 : 0;
-    case DType::i32: return get<std::int32_t>(memory);
-    case DType::i64: return static_cast<double>(get<std::int64_t>(memory));
+    case DType::f32:
+      return get<float>(memory);
+    case DType::f16:
+      return half_value(get<std::uint16_t>(memory), 10, -14);
+    case DType::bf16:
+      return half_value(get<std::uint16_t>(memory), 7, -126);
+    case DType::boolean:
+      return get<std::uint8_t>(memory) != 0 ? 1 : 0;
+    case DType::i32:
+      return get<std::int32_t>(memory);
+    case DType::i64:
+      return static_cast<double>(get<std::int64_t>(memory));
   }
   throw InternalError::format("load_element: no such dtype {}", static_cast<int>(dtype));
 }

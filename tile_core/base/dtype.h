@@ -8,8 +8,8 @@ namespace tessera {
 /// Element types of tiles and tensors. Index arithmetic is i64; comparisons give boolean.
 enum class DType : std::uint8_t { boolean, i32, i64, f16, bf16, f32 };
 
-inline constexpr DType boolean = DType::boolean, i32 = DType::i32, i64 = DType::i64, f16 = DType::f16, bf16 = DType::bf16,
-                       f32 = DType::f32;
+inline constexpr DType boolean = DType::boolean, i32 = DType::i32, i64 = DType::i64, f16 = DType::f16,
+                       bf16 = DType::bf16, f32 = DType::f32;
 
 int size_of(DType dtype);  ///< bytes
 bool is_float(DType dtype);

@@ -2,7 +2,8 @@
 
 namespace tessera {
 
-std::string diagnostic(const std::string& what, Loc loc, const std::string& details, const std::string& help) {
+std::string diagnostic(const std::string& what, Loc loc, const std::string& details,
+                       const std::string& help) {
   std::string text = "tile error: " + what;
   if (loc.line > 0) text += fmt::format("\n  --> {}:{}", loc.file, loc.line);
   if (!details.empty()) text += "\n   " + details;

@@ -1,6 +1,5 @@
 #pragma once
 #include <fmt/format.h>
-
 #include <stdexcept>
 #include <string>
 
@@ -8,7 +7,8 @@
 
 namespace tessera {
 
-/// The caller's program, shape, file or setting is wrong. The text says what, where, the values and a way out.
+/// The caller's program, shape, file or setting is wrong. The text says what, where, the values and a way
+/// out.
 class UserError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,7 +30,8 @@ class InternalError : public std::logic_error {
   }
 };
 
-/// "tile error: WHAT\n  --> file:line\n   DETAILS\n   help: HELP", the form of every error of the DSL and the verifier.
+/// "tile error: WHAT\n  --> file:line\n   DETAILS\n   help: HELP", the form of every error of the DSL and the
+/// verifier.
 std::string diagnostic(const std::string& what, Loc loc, const std::string& details, const std::string& help);
 
 }  // namespace tessera

@@ -5,7 +5,8 @@
 namespace tessera {
 
 template <typename Operation>
-struct operation_without_handler;  // never defined: its name in the compiler's error says which operation lacks one
+struct operation_without_handler;  // never defined: its name in the compiler's error says which operation
+                                   // lacks one
 
 template <typename... Handlers>
 struct Overloaded : Handlers... {

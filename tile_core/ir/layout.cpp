@@ -16,7 +16,8 @@ bool continues(const Repeat& inner, const Repeat& outer) {
 }  // namespace
 
 Layout::Layout(std::vector<Repeat> repeats) {
-  std::stable_sort(repeats.begin(), repeats.end(), [](const Repeat& a, const Repeat& b) { return a.place < b.place; });
+  std::stable_sort(repeats.begin(), repeats.end(),
+                   [](const Repeat& a, const Repeat& b) { return a.place < b.place; });
   for (Repeat r : repeats) {
     if (r.count == 1) continue;
     if (r.axis == AxisId::none) r.stride = 0;
@@ -77,7 +78,8 @@ Layout Layout::drop(AxisId axis) const {
 Layout Layout::restrict_to(const std::vector<AxisId>& axes) const {
   Layout result = *this;
   for (const Repeat& r : repeats_) {
-    if (r.axis != AxisId::none && std::find(axes.begin(), axes.end(), r.axis) == axes.end()) result = result.drop(r.axis);
+    if (r.axis != AxisId::none && std::find(axes.begin(), axes.end(), r.axis) == axes.end())
+      result = result.drop(r.axis);
   }
   return result;
 }
@@ -105,7 +107,8 @@ std::vector<int> Layout::registers_in(const Layout& other) const {
   std::vector<int> result;
   for (int reg = 0; reg < count(Place::reg); ++reg) {
     auto it = found.find(key(*this, reg));
-    if (it == found.end()) throw InternalError::format("layout: register {} holds an element that the other layout lacks", reg);
+    if (it == found.end())
+      throw InternalError::format("layout: register {} holds an element that the other layout lacks", reg);
     result.push_back(it->second);
   }
   return result;

@@ -11,8 +11,8 @@ enum class AxisId : std::int32_t { none = -1 };
 /// Where an element of a tile in registers is held: register of a thread, lane of a warp, warp of the block.
 enum class Place : std::uint8_t { reg, lane, warp };
 
-/// One digit of a place's index: it takes `count` values, each a step of `stride` lanes along `axis`. A digit of lanes or
-/// warps with axis `none` replicates the tile.
+/// One digit of a place's index: it takes `count` values, each a step of `stride` lanes along `axis`. A digit
+/// of lanes or warps with axis `none` replicates the tile.
 struct Repeat {
   Place place = Place::reg;
   AxisId axis = AxisId::none;
@@ -21,9 +21,9 @@ struct Repeat {
   bool operator==(const Repeat&) const = default;
 };
 
-/// How the elements of a tile are spread over the threads of a block. The digits of each place stand in order, the
-/// fastest first; counts need not be powers of two. Register r of lane l of warp w holds the element whose coordinate
-/// along an axis is the sum of digit * stride over that axis' repeats.
+/// How the elements of a tile are spread over the threads of a block. The digits of each place stand in
+/// order, the fastest first; counts need not be powers of two. Register r of lane l of warp w holds the
+/// element whose coordinate along an axis is the sum of digit * stride over that axis' repeats.
 class Layout {
  public:
   Layout() = default;
@@ -48,8 +48,8 @@ class Layout {
   Layout restrict_to(const std::vector<AxisId>& axes) const;
   /// The layout with one axis named otherwise.
   Layout rename(AxisId from, AxisId to) const;
-  /// For every register, the register of `other` that holds the same element as seen by the same thread, where `other`
-  /// is this layout restricted to fewer axes.
+  /// For every register, the register of `other` that holds the same element as seen by the same thread,
+  /// where `other` is this layout restricted to fewer axes.
   std::vector<int> registers_in(const Layout& other) const;
 
  private:

@@ -11,7 +11,7 @@ const char* name_of(UnaryFn fn) {
 }
 
 const char* name_of(BinaryFn fn) {
-  constexpr std::array kNames = {"add", "sub", "mul", "div", "mod", "max", "min",
+  constexpr std::array kNames = {"add", "sub", "mul", "div", "mod",         "max",       "min",
                                  "lt",  "le",  "eq",  "ne",  "logical_and", "logical_or"};
   return kNames.at(static_cast<std::size_t>(fn));
 }
@@ -25,11 +25,11 @@ bool is_pure(const Op& op) {
   return std::visit(
       [](const auto& o) {
         using O = std::remove_cvref_t<decltype(o)>;
-        constexpr bool kEffect = std::is_same_v<O, Store> || std::is_same_v<O, Loop> || std::is_same_v<O, Channel> ||
-                                 std::is_same_v<O, CopyIn> || std::is_same_v<O, CommitCopies> ||
-                                 std::is_same_v<O, WaitCopies> || std::is_same_v<O, Barrier> ||
-                                 std::is_same_v<O, WriteShared> || std::is_same_v<O, ReadShared> ||
-                                 std::is_same_v<O, DotShared>;
+        constexpr bool kEffect = std::is_same_v<O, Store> || std::is_same_v<O, Loop> ||
+                                 std::is_same_v<O, Channel> || std::is_same_v<O, CopyIn> ||
+                                 std::is_same_v<O, CommitCopies> || std::is_same_v<O, WaitCopies> ||
+                                 std::is_same_v<O, Barrier> || std::is_same_v<O, WriteShared> ||
+                                 std::is_same_v<O, ReadShared> || std::is_same_v<O, DotShared>;
         return !kEffect;
       },
       op);

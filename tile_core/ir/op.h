@@ -8,8 +8,8 @@
 #include "tile_core/ir/type.h"
 
 /// The closed list of operations. Each comment is the operation's meaning; the interpreter executes it.
-/// Operands align by axis name: an operand without an axis of the result is the same for every coordinate of it.
-/// Floating-point arithmetic rounds once to the result's dtype.
+/// Operands align by axis name: an operand without an axis of the result is the same for every coordinate of
+/// it. Floating-point arithmetic rounds once to the result's dtype.
 namespace tessera {
 
 /// A literal, broadcast over the result's axes.
@@ -30,15 +30,16 @@ struct Size {
   bool operator==(const Size&) const = default;
 };
 
-/// The index within its dim of every lane of an axis, i64[axis]: start, start + 1, ... From Stage::mapped on the start is a
-/// value; before, it is implied by the loop or the grid that the axis belongs to.
+/// The index within its dim of every lane of an axis, i64[axis]: start, start + 1, ... From Stage::mapped on
+/// the start is a value; before, it is implied by the loop or the grid that the axis belongs to.
 struct Index {
   AxisId axis{};
   ValueId start = ValueId::none;
   bool operator==(const Index&) const = default;
 };
 
-/// The index of an axis' first lane, i64. Stage::tile only: map_grid replaces it by the value that starts the axis.
+/// The index of an axis' first lane, i64. Stage::tile only: map_grid replaces it by the value that starts the
+/// axis.
 struct Start {
   AxisId axis{};
   bool operator==(const Start&) const = default;
@@ -62,7 +63,8 @@ struct Unary {
   bool operator==(const Unary&) const = default;
 };
 
-/// max and min are IEEE maximumNumber: a NaN operand gives the other one. div of i64 rounds down; mod goes with it.
+/// max and min are IEEE maximumNumber: a NaN operand gives the other one. div of i64 rounds down; mod goes
+/// with it.
 enum class BinaryFn { add, sub, mul, div, mod, max, min, lt, le, eq, ne, logical_and, logical_or };
 struct Binary {
   BinaryFn fn{};
@@ -94,8 +96,8 @@ struct Reduce {
   bool operator==(const Reduce&) const = default;
 };
 
-/// The sum over `axis` of a * b in f32, with fma in the order of the axis; until mask_tails over its valid lanes only.
-/// `accumulator`, where there is one, is added to.
+/// The sum over `axis` of a * b in f32, with fma in the order of the axis; until mask_tails over its valid
+/// lanes only. `accumulator`, where there is one, is added to.
 struct Dot {
   ValueId a{};
   ValueId b{};
@@ -104,7 +106,8 @@ struct Dot {
   bool operator==(const Dot&) const = default;
 };
 
-/// One subscript of a tensor: the lanes of an axis, starting as Index does, or a scalar value where axis is none.
+/// One subscript of a tensor: the lanes of an axis, starting as Index does, or a scalar value where axis is
+/// none.
 struct Subscript {
   AxisId axis = AxisId::none;
   ValueId value = ValueId::none;
@@ -133,14 +136,15 @@ struct Block {
   bool operator==(const Block&) const;
 };
 
-/// Runs `body` with the axis starting at begin, begin + extent, ... below end. `carried` enter as `parameters`; what the
-/// body yields enters the next iteration, and is the loop's results.
+/// Runs `body` with the axis starting at begin, begin + extent, ... below end. `carried` enter as
+/// `parameters`; what the body yields enters the next iteration, and is the loop's results.
 struct Loop {
   AxisId axis{};
   ValueId begin{};
   ValueId end{};
-  bool pipelined = false;          ///< iterations may be overlapped
-  ValueId start = ValueId::none;   ///< defined here: the axis' first index in this iteration, from Stage::mapped on
+  bool pipelined = false;  ///< iterations may be overlapped
+  ValueId start =
+      ValueId::none;  ///< defined here: the axis' first index in this iteration, from Stage::mapped on
   ValueId ticket = ValueId::none;  ///< defined here: the number of this iteration, from Stage::device on
   std::vector<ValueId> carried;
   std::vector<ValueId> parameters;
@@ -154,9 +158,11 @@ struct Convert {
   bool operator==(const Convert&) const = default;
 };
 
-// ---- Stage::device on. Statements on shared memory act for the whole block; see insert_barriers for their order. ----
+// ---- Stage::device on. Statements on shared memory act for the whole block; see insert_barriers for their
+// order. ----
 
-/// Shared memory of the result's type; `offset` in bytes is set by plan_shared_memory. Holds NaN until written.
+/// Shared memory of the result's type; `offset` in bytes is set by plan_shared_memory. Holds NaN until
+/// written.
 struct Channel {
   int offset = -1;
   std::vector<AxisId> order;  ///< slowest axis first; rows are `pitch` elements apart
@@ -172,8 +178,8 @@ struct Slot {
   bool operator==(const Slot&) const = default;
 };
 
-/// Copies a tile of a tensor into a slot, 0 outside the tensor. Asynchronous where `async`: it has happened for this
-/// thread after a wait that covers its group, for the block after a barrier that follows.
+/// Copies a tile of a tensor into a slot, 0 outside the tensor. Asynchronous where `async`: it has happened
+/// for this thread after a wait that covers its group, for the block after a barrier that follows.
 struct CopyIn {
   Load load;
   Slot to;
@@ -227,11 +233,12 @@ struct ReduceWarp {
   bool operator==(const ReduceWarp&) const = default;
 };
 
-using Op = std::variant<Constant, Scalar, Size, Index, Start, BlockIndex, Broadcast, Unary, Binary, Select, Cast, Reduce, Dot, Load,
-                        Store, Loop, Convert, Channel, CopyIn, CommitCopies, WaitCopies, Barrier, WriteShared, ReadShared,
-                        DotShared, ReduceWarp>;
+using Op = std::variant<Constant, Scalar, Size, Index, Start, BlockIndex, Broadcast, Unary, Binary, Select,
+                        Cast, Reduce, Dot, Load, Store, Loop, Convert, Channel, CopyIn, CommitCopies,
+                        WaitCopies, Barrier, WriteShared, ReadShared, DotShared, ReduceWarp>;
 
-/// An operation, the values that it defines (a loop may define several, a statement none), and where it was written.
+/// An operation, the values that it defines (a loop may define several, a statement none), and where it was
+/// written.
 struct Inst {
   std::vector<ValueId> results;
   Op op;

@@ -20,7 +20,8 @@ void visit_slot(SlotRef& slot, Visit& visit) {
 }
 }  // namespace detail
 
-/// Calls `visit(ValueId&)` (or const) on every operand of an operation in order; of a loop, those that it is entered with.
+/// Calls `visit(ValueId&)` (or const) on every operand of an operation in order; of a loop, those that it is
+/// entered with.
 template <typename OpRef, typename Visit>
 void for_each_operand(OpRef& op, Visit&& visit) {
   auto optional = [&](auto& id) {
@@ -35,7 +36,10 @@ void for_each_operand(OpRef& op, Visit&& visit) {
           visit(o.condition), visit(o.a), visit(o.b);
         } else if constexpr (std::is_same_v<O, DotShared>) {
           detail::visit_slot(o.a, visit), detail::visit_slot(o.b, visit), visit(o.accumulator);
-        } else if constexpr (requires { o.a; o.b; }) {
+        } else if constexpr (requires {
+                               o.a;
+                               o.b;
+                             }) {
           visit(o.a), visit(o.b);
           if constexpr (requires { o.accumulator; }) optional(o.accumulator);
         } else if constexpr (requires { o.a; }) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
 #include <map>
 
 #include "tile_core/base/match.h"
@@ -50,13 +49,16 @@ class Printer {
       if (s.axis == AxisId::none) {
         names.push_back(value(s.value));
       } else {
-        names.push_back(s.value == ValueId::none ? axis(s.axis) : fmt::format("{} at {}", axis(s.axis), value(s.value)));
+        names.push_back(s.value == ValueId::none ? axis(s.axis)
+                                                 : fmt::format("{} at {}", axis(s.axis), value(s.value)));
       }
     }
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  std::string load(const Load& o) { return fmt::format("{}({})", p_.tensor(o.tensor).name, subscripts(o.subscripts)); }
+  std::string load(const Load& o) {
+    return fmt::format("{}({})", p_.tensor(o.tensor).name, subscripts(o.subscripts));
+  }
 
   std::string slot(const Slot& s) {
     if (p_.type(s.channel).slots == 1) return value(s.channel);
@@ -77,9 +79,11 @@ class Printer {
     for (const TensorDecl& t : p_.tensors) {
       std::vector<std::string> names;
       for (DimId d : t.dims) names.push_back(dim(d));
-      text_ += fmt::format("  {} {}: {}({})\n", t.output ? "out" : "in", t.name, name_of(t.dtype), fmt::join(names, ", "));
+      text_ += fmt::format("  {} {}: {}({})\n", t.output ? "out" : "in", t.name, name_of(t.dtype),
+                           fmt::join(names, ", "));
     }
-    for (const ScalarDecl& s : p_.scalars) text_ += fmt::format("  scalar {}: {}\n", s.name, name_of(s.dtype));
+    for (const ScalarDecl& s : p_.scalars)
+      text_ += fmt::format("  scalar {}: {}\n", s.name, name_of(s.dtype));
     if (!p_.grid.empty()) {
       std::vector<std::string> names;
       for (AxisId a : p_.grid) names.push_back(axis(a));
@@ -104,8 +108,8 @@ class Printer {
   }
 
   void print_loop(const Inst& inst, const Loop& o, int depth) {
-    std::string text = fmt::format("{} {} from {} until {}", o.pipelined ? "pipelined" : "sequential", axis(o.axis), value(o.begin),
-                                   value(o.end));
+    std::string text = fmt::format("{} {} from {} until {}", o.pipelined ? "pipelined" : "sequential",
+                                   axis(o.axis), value(o.begin), value(o.end));
     std::vector<std::string> carried;
     for (ValueId id : o.carried) carried.push_back(value(id));
     if (o.start != ValueId::none) text += fmt::format(" start {}", value(o.start));
@@ -113,7 +117,8 @@ class Printer {
     if (!carried.empty()) {
       std::vector<std::string> entries;
       for (std::size_t i = 0; i < carried.size(); ++i) {
-        entries.push_back(fmt::format("{}: {} = {}", value(o.parameters[i]), to_text(p_, p_.type(o.parameters[i])), carried[i]));
+        entries.push_back(fmt::format("{}: {} = {}", value(o.parameters[i]),
+                                      to_text(p_, p_.type(o.parameters[i])), carried[i]));
       }
       text += fmt::format(" carry ({})", fmt::join(entries, ", "));
     }
@@ -136,22 +141,29 @@ class Printer {
         [&](const Broadcast& o) { return fmt::format("broadcast {}", value(o.a)); },
         [&](const Unary& o) { return fmt::format("{} {}", name_of(o.fn), value(o.a)); },
         [&](const Binary& o) { return fmt::format("{} {}, {}", name_of(o.fn), value(o.a), value(o.b)); },
-        [&](const Select& o) { return fmt::format("select {}, {}, {}", value(o.condition), value(o.a), value(o.b)); },
+        [&](const Select& o) {
+          return fmt::format("select {}, {}, {}", value(o.condition), value(o.a), value(o.b));
+        },
         [&](const Cast& o) { return fmt::format("cast {}", value(o.a)); },
-        [&](const Reduce& o) { return fmt::format("reduce_{}<{}> {}", name_of(o.fn), axis(o.axis), value(o.a)); },
+        [&](const Reduce& o) {
+          return fmt::format("reduce_{}<{}> {}", name_of(o.fn), axis(o.axis), value(o.a));
+        },
         [&](const Dot& o) {
           std::string text = fmt::format("dot<{}> {}, {}", axis(o.axis), value(o.a), value(o.b));
-          return o.accumulator == ValueId::none ? text : fmt::format("{} onto {}", text, value(o.accumulator));
+          return o.accumulator == ValueId::none ? text
+                                                : fmt::format("{} onto {}", text, value(o.accumulator));
         },
         [&](const Load& o) { return "load " + load(o); },
         [&](const Store& o) {
-          return fmt::format("store {}({}), {}", p_.tensor(o.tensor).name, subscripts(o.subscripts), value(o.value));
+          return fmt::format("store {}({}), {}", p_.tensor(o.tensor).name, subscripts(o.subscripts),
+                             value(o.value));
         },
         [&](const Loop&) { return std::string(); },
         [&](const Convert& o) { return fmt::format("convert {}", value(o.a)); },
         [&](const Channel& o) { return channel(o); },
         [&](const CopyIn& o) {
-          return fmt::format("{} {} to {} vector {}", o.async ? "copy_async" : "copy", load(o.load), slot(o.to), o.vector);
+          return fmt::format("{} {} to {} vector {}", o.async ? "copy_async" : "copy", load(o.load),
+                             slot(o.to), o.vector);
         },
         [&](const CommitCopies&) { return std::string("commit_copies"); },
         [&](const WaitCopies& o) { return fmt::format("wait_copies {}", o.pending); },
@@ -159,10 +171,12 @@ class Printer {
         [&](const WriteShared& o) { return fmt::format("write_shared {}, {}", slot(o.to), value(o.value)); },
         [&](const ReadShared& o) { return fmt::format("read_shared {}", slot(o.from)); },
         [&](const DotShared& o) {
-          return fmt::format("dot_shared<{}> {}, {} onto {}", axis(o.axis), slot(o.a), slot(o.b), value(o.accumulator));
+          return fmt::format("dot_shared<{}> {}, {} onto {}", axis(o.axis), slot(o.a), slot(o.b),
+                             value(o.accumulator));
         },
         [&](const ReduceWarp& o) {
-          return fmt::format("reduce_warp_{}<{}> {} to {}", name_of(o.fn), axis(o.axis), value(o.a), axis(o.warps));
+          return fmt::format("reduce_warp_{}<{}> {} to {}", name_of(o.fn), axis(o.axis), value(o.a),
+                             axis(o.warps));
         });
   }
 
@@ -180,7 +194,9 @@ class Printer {
 
 }  // namespace
 
-std::string to_text(const Program& program) { return Printer(program).run(); }
+std::string to_text(const Program& program) {
+  return Printer(program).run();
+}
 
 std::string to_text(const Program& program, const Layout& layout) {
   std::vector<std::string> parts;
@@ -194,7 +210,8 @@ std::string to_text(const Program& program, const Layout& layout) {
 
 std::string to_text(const Program& program, const Type& type) {
   std::vector<std::string> axes;
-  for (AxisId a : type.axes) axes.push_back(fmt::format("{}:{}", program.axis(a).name, program.axis(a).extent));
+  for (AxisId a : type.axes)
+    axes.push_back(fmt::format("{}:{}", program.axis(a).name, program.axis(a).extent));
   std::string text = std::string(name_of(type.dtype));
   if (!axes.empty()) text += fmt::format("[{}]", fmt::join(axes, ", "));
   if (type.is_channel()) return fmt::format("{} x {}", text, type.slots);

@@ -5,8 +5,8 @@
 
 namespace tessera {
 
-/// The program as text; parse() reads it back. Values are numbered in the order of definition, so that equal programs
-/// print alike.
+/// The program as text; parse() reads it back. Values are numbered in the order of definition, so that equal
+/// programs print alike.
 std::string to_text(const Program& program);
 
 /// "bf16[m:128, k:64]", with place and layout where a pass has set them.

@@ -5,7 +5,9 @@
 
 namespace tessera {
 
-bool Type::has(AxisId axis) const { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+bool Type::has(AxisId axis) const {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
 
 ValueId Program::new_value(Type type) {
   types.push_back(std::move(type));
@@ -18,7 +20,8 @@ AxisId Program::new_axis(AxisInfo info) {
 }
 
 const char* name_of(Stage stage) {
-  constexpr std::array kNames = {"tile", "mapped", "masked", "placed", "laid_out", "device", "synced", "ready"};
+  constexpr std::array kNames = {"tile",     "mapped", "masked", "placed",
+                                 "laid_out", "device", "synced", "ready"};
   return kNames.at(static_cast<std::size_t>(stage));
 }
 

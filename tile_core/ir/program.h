@@ -6,7 +6,8 @@
 
 namespace tessera {
 
-/// How far a program has come; verify() knows what each stage allows. In order: a pass moves a program forward.
+/// How far a program has come; verify() knows what each stage allows. In order: a pass moves a program
+/// forward.
 enum class Stage : std::uint8_t { tile, mapped, masked, placed, laid_out, device, synced, ready };
 
 /// A run-time size, named by the author.

@@ -8,8 +8,8 @@
 
 namespace tessera {
 
-/// How a program is mapped to the machine; the program says what. Every field's default, `kAutomatic`, leaves the
-/// decision to the compiler.
+/// How a program is mapped to the machine; the program says what. Every field's default, `kAutomatic`, leaves
+/// the decision to the compiler.
 struct Schedule {
   static constexpr int kAutomatic = 0;
 
@@ -33,6 +33,7 @@ struct BrokenRule {
 };
 
 /// Every rule that the schedule breaks for this program on this target; empty: legal.
-std::vector<BrokenRule> illegal(const Program& program, const Facts& facts, const Schedule& schedule, const Target& target);
+std::vector<BrokenRule> illegal(const Program& program, const Facts& facts, const Schedule& schedule,
+                                const Target& target);
 
 }  // namespace tessera

@@ -26,8 +26,9 @@ std::string known_names() {
 
 const std::vector<Target>& Target::all() {
   static const auto* targets = new std::vector<Target>{
-      target("sm_80", 8, 0, 163, 164),    target("sm_86", 8, 6, 99, 100),     target("sm_89", 8, 9, 99, 100),
-      target("sm_90a", 9, 0, 227, 228),   target("sm_100a", 10, 0, 227, 228), target("sm_103a", 10, 3, 227, 228),
+      target("sm_80", 8, 0, 163, 164),    target("sm_86", 8, 6, 99, 100),
+      target("sm_89", 8, 9, 99, 100),     target("sm_90a", 9, 0, 227, 228),
+      target("sm_100a", 10, 0, 227, 228), target("sm_103a", 10, 3, 227, 228),
       target("sm_120a", 12, 0, 99, 100),
   };
   return *targets;
@@ -37,7 +38,8 @@ const Target& Target::named(std::string_view arch) {
   for (const Target& t : all()) {
     if (t.arch == arch) return t;
   }
-  throw UserError::format("architecture '{}' is not known to Tessera, which compiles for {}", arch, known_names());
+  throw UserError::format("architecture '{}' is not known to Tessera, which compiles for {}", arch,
+                          known_names());
 }
 
 const Target& Target::for_capability(int major, int minor) {
@@ -49,8 +51,9 @@ const Target& Target::for_capability(int major, int minor) {
   }
   if (best != nullptr) return *best;
   throw UserError::format(
-      "this device has compute capability {}.{}, and Tessera compiles for {}; use TESSERA_POLICY=native on it", major, minor,
-      known_names());
+      "this device has compute capability {}.{}, and Tessera compiles for {}; use TESSERA_POLICY=native on "
+      "it",
+      major, minor, known_names());
 }
 
 }  // namespace tessera

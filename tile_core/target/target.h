@@ -5,8 +5,8 @@
 
 namespace tessera {
 
-/// What an architecture has. Limits per thread block unless said otherwise; bytes and counts from the CUDA C++
-/// Programming Guide, "Technical Specifications per Compute Capability".
+/// What an architecture has. Limits per thread block unless said otherwise; bytes and counts from the CUDA
+/// C++ Programming Guide, "Technical Specifications per Compute Capability".
 struct Target {
   std::string arch;  ///< NVRTC's name, "sm_90a"
   int major = 0;

@@ -1,0 +1,162 @@
+#pragma once
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "tile_core/dsl/tile.h"
+
+namespace tessera::dsl {
+
+/// A direction of tiles: `extent` lanes of a dim.
+class Axis {
+ public:
+  Axis(Tracer* tracer, AxisId id) : tracer_(tracer), id_(id) {}
+
+  Tracer& tracer() const { return *tracer_; }
+  AxisId id() const { return id_; }
+  const AxisInfo& info() const { return tracer_->program.axis(id_); }
+  /// The index of every lane within the dim: i64[this axis].
+  Tile index(Loc loc = Loc::here()) const;
+  /// The index of the first lane, and of the one after the last: i64.
+  Tile start(Loc loc = Loc::here()) const;
+  Tile end(Loc loc = Loc::here()) const;
+
+ private:
+  Tracer* tracer_;
+  AxisId id_;
+};
+
+/// What stands between the parentheses of a tensor: an axis, or a scalar i64.
+class Position {
+ public:
+  Position(const Axis& axis, Loc loc = Loc::here()) : axis_(axis.id()), scalar_(0, loc) {}
+  Position(const Tile& scalar, Loc loc = Loc::here()) : scalar_(scalar, loc) {}
+  Position(int scalar, Loc loc = Loc::here()) : scalar_(scalar, loc) {}
+
+  AxisId axis() const { return axis_; }
+  const Operand& scalar() const { return scalar_; }
+  Loc loc() const { return scalar_.loc(); }
+
+ private:
+  AxisId axis_ = AxisId::none;
+  Operand scalar_;
+};
+
+/// An input tensor. Reading outside of it gives 0.
+class In {
+ public:
+  In(Tracer* tracer, TensorId id) : tracer_(tracer), id_(id) {}
+  template <typename... Rest>
+  Tile operator()(const Position& first, const Rest&... rest) const {
+    return load({first, Position(rest)...});
+  }
+
+ private:
+  Tile load(const std::vector<Position>& positions) const;
+  Tracer* tracer_;
+  TensorId id_;
+};
+
+/// A place of an output tensor: assigning to it stores a tile, and drops what lies outside the tensor.
+class Out {
+ public:
+  class Place {
+   public:
+    Place(Tracer* tracer, TensorId id, std::vector<Position> positions)
+        : tracer_(tracer), id_(id), positions_(std::move(positions)) {}
+    void operator=(const Operand& value) &&;
+    void operator=(const Place&) = delete;
+
+   private:
+    Tracer* tracer_;
+    TensorId id_;
+    std::vector<Position> positions_;
+  };
+
+  Out(Tracer* tracer, TensorId id) : tracer_(tracer), id_(id) {}
+  template <typename... Rest>
+  Place operator()(const Position& first, const Rest&... rest) const {
+    return Place(tracer_, id_, {first, Position(rest)...});
+  }
+
+ private:
+  Tracer* tracer_;
+  TensorId id_;
+};
+
+/// The range of a traced loop: its body runs once, with the axis of the loop.
+class LoopRange {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(LoopRange* range) : range_(range) {}
+    Axis operator*() const { return range_->open(); }
+    Iterator& operator++();
+    bool operator!=(const Iterator&) const { return !range_->closed_; }
+
+   private:
+    LoopRange* range_;
+  };
+
+  LoopRange(Axis axis, ValueId begin, ValueId end, bool pipelined, Loc loc);
+  LoopRange(const LoopRange&) = delete;
+  LoopRange& operator=(const LoopRange&) = delete;
+  ~LoopRange();
+  Iterator begin() { return Iterator(this); }
+  Iterator end() { return Iterator(this); }
+
+ private:
+  Axis open();
+
+  Axis axis_;
+  ValueId begin_;
+  ValueId end_;
+  bool pipelined_;
+  Loc loc_;
+  bool opened_ = false;
+  bool closed_ = false;
+};
+
+/// Builds a Program by running a C++ function once. Every misuse throws a UserError that names the place in
+/// that function.
+class Builder {
+ public:
+  explicit Builder(std::string name) : tracer_(std::move(name)) {}
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  Dim dim(std::string name, Loc loc = Loc::here());
+  In in(std::string name, DType dtype, std::initializer_list<Dim> dims, Loc loc = Loc::here());
+  Out out(std::string name, DType dtype, std::initializer_list<Dim> dims, Loc loc = Loc::here());
+  In in(std::string name, DType dtype, const std::vector<Dim>& dims, Loc loc = Loc::here());
+  Out out(std::string name, DType dtype, const std::vector<Dim>& dims, Loc loc = Loc::here());
+  /// A number of the call: f32 or i64.
+  Tile scalar(std::string name, DType dtype, Loc loc = Loc::here());
+
+  /// Every tile of a dim is another block's. The first grid axis varies slowest over the blocks.
+  Axis grid(const Dim& dim, int tile, Loc loc = Loc::here());
+  /// Every index of a dim is another block's: the index itself, i64.
+  Tile grid(const Dim& dim, Loc loc = Loc::here());
+  /// One tile covers the whole dim, whose size is at most `tile`.
+  Axis all(const Dim& dim, int tile, Loc loc = Loc::here());
+  /// for (Axis k : p.pipelined(K, 32)) runs over the tiles of [begin, end) in order; iterations may overlap.
+  LoopRange pipelined(const Dim& dim, int tile, Loc loc = Loc::here());
+  LoopRange pipelined(const Dim& dim, int tile, const Operand& begin, const Operand& end);
+  /// The same, but one iteration ends before the next begins.
+  LoopRange sequential(const Dim& dim, int tile, Loc loc = Loc::here());
+  LoopRange sequential(const Dim& dim, int tile, const Operand& begin, const Operand& end);
+
+  Tile zeros(DType dtype, std::initializer_list<Axis> axes, Loc loc = Loc::here());
+  Tile full(DType dtype, std::initializer_list<Axis> axes, double value, Loc loc = Loc::here());
+
+  Program finish() { return tracer_.finish(); }
+
+ private:
+  TensorId declare(std::string name, DType dtype, const std::vector<Dim>& dims, bool output, Loc loc);
+  Axis axis(const Dim& dim, AxisKind kind, int tile, Loc loc);
+  std::string fresh_axis_name(const Dim& dim) const;
+
+  Tracer tracer_;
+};
+
+}  // namespace tessera::dsl

@@ -1,0 +1,47 @@
+#pragma once
+#include <limits>
+
+#include "tile_core/dsl/builder.h"
+
+namespace tessera::dsl {
+
+inline constexpr double inf = std::numeric_limits<double>::infinity();
+
+Tile exp(const Operand& x);
+Tile exp2(const Operand& x);
+Tile log(const Operand& x);
+Tile log2(const Operand& x);
+Tile sqrt(const Operand& x);
+Tile rsqrt(const Operand& x);
+Tile tanh(const Operand& x);
+Tile erf(const Operand& x);
+Tile erfc(const Operand& x);
+Tile abs(const Operand& x);
+Tile max(const Operand& a, const Operand& b);
+Tile min(const Operand& a, const Operand& b);
+
+/// a where the condition holds, else b.
+Tile where(const Operand& condition, const Operand& a, const Operand& b);
+/// Rounded to nearest even.
+Tile cast(DType dtype, const Operand& x);
+
+/// Over the valid lanes of an axis, in f32. The empty sum is 0, the empty maximum -inf.
+Tile reduce_sum(const Operand& x, const Axis& axis, Loc loc = Loc::here());
+Tile reduce_max(const Operand& x, const Axis& axis, Loc loc = Loc::here());
+Tile reduce_min(const Operand& x, const Axis& axis, Loc loc = Loc::here());
+
+/// The sum over the valid lanes of `axis` of a * b, in f32: f32[other axes of a, other axes of b].
+Tile dot(const Operand& a, const Operand& b, const Axis& axis, Loc loc = Loc::here());
+
+/// The first tile with the axes of the second added.
+Tile broadcast(const Operand& x, std::initializer_list<Axis> axes);
+/// a * b for every pair of their elements.
+Tile outer(const Operand& a, const Operand& b);
+
+/// x * erfc(-x / sqrt 2) / 2, the exact GELU of Hendrycks and Gimpel, arXiv 1606.08415, in the form that
+/// keeps its negative tail.
+Tile gelu(const Operand& x);
+/// The tanh approximation of the same paper as x * sigmoid(2 u): it neither overflows nor cancels.
+Tile gelu_tanh(const Operand& x);
+
+}  // namespace tessera::dsl

@@ -1,0 +1,78 @@
+#include "tile_core/dsl/tile.h"
+
+#include "tile_core/base/error.h"
+#include "tile_core/dsl/typing.h"
+#include "tile_core/ir/print.h"
+
+namespace tessera::dsl {
+namespace {
+
+bool compares(BinaryFn fn) {
+  return fn == BinaryFn::lt || fn == BinaryFn::le || fn == BinaryFn::eq || fn == BinaryFn::ne;
+}
+bool is_logical(BinaryFn fn) {
+  return fn == BinaryFn::logical_and || fn == BinaryFn::logical_or;
+}
+
+}  // namespace
+
+Operand::Operand(const Var& variable, Loc loc) : tracer_(&variable.tracer()), id_(variable.id()), loc_(loc) {}
+
+Operand::Operand(const Dim& dim, Loc loc)
+    : tracer_(&dim.tracer()), id_(dim.tracer().emit(Size{dim.id()}, {.dtype = i64}, loc)), loc_(loc) {}
+
+Var::Var(const Tile& initial)
+    : tracer_(&initial.tracer()), index_(initial.tracer().new_variable(initial.id())) {}
+
+Var& Var::operator=(const Operand& value) {
+  const Type declared = tracer_->program.type(id());
+  ValueId id = value.in(*tracer_, declared.dtype);
+  const Type& type = tracer_->program.type(id);
+  bool same_axes =
+      type.axes.size() == declared.axes.size() &&
+      std::all_of(type.axes.begin(), type.axes.end(), [&](AxisId axis) { return declared.has(axis); });
+  if (type.dtype != declared.dtype || (!same_axes && !type.axes.empty())) {
+    throw UserError(diagnostic("a Var is assigned a value of another type", value.loc(),
+                               fmt::format("variable: {}  value: {}", to_text(tracer_->program, declared),
+                                           to_text(tracer_->program, type)),
+                               "a Var keeps the dtype and the axes that it was made with"));
+  }
+  if (type.axes != declared.axes) id = tracer_->emit(Broadcast{id}, declared, value.loc());
+  tracer_->assign(index_, id);
+  return *this;
+}
+
+Var& Var::operator+=(const Operand& value) {
+  return *this = Operand(binary(BinaryFn::add, Operand(*this, value.loc()), value), value.loc());
+}
+
+Tile unary(UnaryFn fn, const Operand& a) {
+  Tracer& tracer = tracer_of({&a});
+  DType dtype = is_float(a.type().dtype) ? f32 : a.type().dtype;
+  bool fits = fn == UnaryFn::logical_not                 ? dtype == boolean
+              : fn == UnaryFn::neg || fn == UnaryFn::abs ? dtype != boolean
+                                                         : dtype == f32;
+  if (!fits) {
+    throw UserError(diagnostic(
+        fmt::format("{} of {}", name_of(fn), name_of(dtype)), a.loc(), describe({a}),
+        fn == UnaryFn::logical_not ? "write a comparison first" : "cast the operand: cast(f32, x)"));
+  }
+  return {&tracer,
+          tracer.emit(Unary{fn, as(tracer, a, dtype)}, {.dtype = dtype, .axes = a.type().axes}, a.loc())};
+}
+
+Tile binary(BinaryFn fn, const Operand& a, const Operand& b) {
+  Tracer& tracer = tracer_of({&a, &b});
+  DType dtype = joined_dtype(tracer, name_of(fn), a, b);
+  if (is_logical(fn) != (dtype == boolean) && !(compares(fn) && dtype == boolean)) {
+    throw UserError(diagnostic(
+        fmt::format("{} of {}", name_of(fn), name_of(dtype)), a.loc(), describe({a, b}),
+        is_logical(fn) ? "write comparisons first" : "select between values: where(condition, a, b)"));
+  }
+  std::vector<AxisId> axes = joined_axes(tracer, name_of(fn), {a, b});
+  DType result = compares(fn) ? boolean : dtype;
+  Binary op{fn, as(tracer, a, dtype), as(tracer, b, dtype)};
+  return {&tracer, tracer.emit(op, {.dtype = result, .axes = std::move(axes)}, a.loc())};
+}
+
+}  // namespace tessera::dsl
