@@ -9,12 +9,19 @@
 namespace tessera {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 std::string_view word_at(std::string_view rest) {
-  auto end = std::find_if(rest.begin(), rest.end(), [](char c) { return !is_letter(c) && !is_digit(c) && c != '.'; });
+  auto end = std::find_if(rest.begin(), rest.end(),
+                          [](char c) { return !is_letter(c) && !is_digit(c) && c != '.'; });
   return rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
 }
 
@@ -23,7 +30,8 @@ std::string_view number_at(std::string_view rest) {
   double number = 0;
   auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
   bool out_of_range = error == std::errc::result_out_of_range;
-  return error == std::errc() || out_of_range ? rest.substr(0, static_cast<std::size_t>(end - rest.data())) : "";
+  return error == std::errc() || out_of_range ? rest.substr(0, static_cast<std::size_t>(end - rest.data()))
+                                              : "";
 }
 
 template <typename Number>
@@ -34,7 +42,9 @@ bool read(std::string_view text, Number& number) {
 
 }  // namespace
 
-Lexer::Lexer(std::string_view text, const char* file) : text_(text), file_(file) { next_ = scan(); }
+Lexer::Lexer(std::string_view text, const char* file) : text_(text), file_(file) {
+  next_ = scan();
+}
 
 Token Lexer::scan() {
   while (position_ < text_.size() && is_space(text_[position_])) {
@@ -114,7 +124,8 @@ void Lexer::fail_at(const Token& token, const std::string& what) const {
   std::size_t begin = 0;
   for (int line = 1; line < token.line; ++line) begin = text_.find('\n', begin) + 1;
   std::string_view line = text_.substr(begin, text_.find('\n', begin) - begin);
-  throw UserError(diagnostic(what, {file_, token.line}, fmt::format("column {} of: {}", token.column, line), ""));
+  throw UserError(
+      diagnostic(what, {file_, token.line}, fmt::format("column {} of: {}", token.column, line), ""));
 }
 
 }  // namespace tessera

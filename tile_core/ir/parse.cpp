@@ -5,7 +5,9 @@
 
 namespace tessera {
 
-Program parse(std::string_view text, const char* file) { return Parser(text, file).program(); }
+Program parse(std::string_view text, const char* file) {
+  return Parser(text, file).program();
+}
 
 Program Parser::program() {
   header();
@@ -125,7 +127,10 @@ Inst Parser::loop(bool pipelined) {
   loop.end = value();
   auto number = [&](ValueId& id) {
     Token at = lexer_.next();
-    id = define(lexer_.value("a value"), at, {.dtype = i64});
+    Type scalar;  // its text does not say where it lives
+    scalar.dtype = i64;
+    if (program_.stage >= Stage::placed) scalar.space = Space::registers;
+    id = define(lexer_.value("a value"), at, std::move(scalar));
   };
   if (lexer_.accept("start")) number(loop.start);
   if (lexer_.accept("ticket")) number(loop.ticket);
@@ -173,8 +178,8 @@ Type Parser::type() {
       Token at = lexer_.next();
       int extent = program_.axis(result.axes.back()).extent;
       if (lexer_.integer("the axis' extent") != extent) {
-        lexer_.fail_at(at, fmt::format("axis '{}' has extent {}, but the type says {}", program_.axis(result.axes.back()).name,
-                                       extent, at.text));
+        lexer_.fail_at(at, fmt::format("axis '{}' has extent {}, but the type says {}",
+                                       program_.axis(result.axes.back()).name, extent, at.text));
       }
     } while (lexer_.accept(","));
     lexer_.expect("]");
@@ -226,7 +231,8 @@ Repeat Parser::repeat() {
 
 ValueId Parser::define(int number, const Token& at, Type type) {
   ValueId id = program_.new_value(std::move(type));
-  if (!values_.try_emplace(number, id).second) lexer_.fail_at(at, fmt::format("%{} is defined twice", number));
+  if (!values_.try_emplace(number, id).second)
+    lexer_.fail_at(at, fmt::format("%{} is defined twice", number));
   return id;
 }
 

@@ -4,7 +4,8 @@ namespace tessera {
 
 /// Reads what follows an operation's name; none where there is no such operation.
 std::optional<Op> Parser::operation(std::string_view name) {
-  for (auto family : {&Parser::leaf, &Parser::arithmetic, &Parser::reduction, &Parser::memory, &Parser::shared_memory}) {
+  for (auto family :
+       {&Parser::leaf, &Parser::arithmetic, &Parser::reduction, &Parser::memory, &Parser::shared_memory}) {
     if (std::optional<Op> op = (this->*family)(name)) return op;
   }
   return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <cmath>
 #include <map>
 
 #include "tile_core/base/match.h"
@@ -10,9 +11,8 @@ namespace tessera {
 namespace {
 
 std::string literal(double value) {
-  if (value == static_cast<double>(static_cast<std::int64_t>(value)) && std::abs(value) < 1e15) {
-    return fmt::format("{}", static_cast<std::int64_t>(value));
-  }
+  bool whole = std::abs(value) < 1e15 && value == std::trunc(value) && !(value == 0 && std::signbit(value));
+  if (whole) return fmt::format("{}", static_cast<std::int64_t>(value));
   return fmt::format("{}", value);
 }
 
@@ -26,6 +26,17 @@ class Printer {
     block(p_.body, 1);
     text_ += "}\n";
     return std::move(text_);
+  }
+
+  /// One instruction with the numbers of the whole text; of a loop, the line that opens it.
+  std::string run(const Inst& inst) {
+    run();
+    return head(inst);
+  }
+
+  std::string run(ValueId id) {
+    run();
+    return value(id);
   }
 
  private:
@@ -99,15 +110,21 @@ class Printer {
   void line(int depth, const std::string& text) { text_ += std::string(2 * depth, ' ') + text + "\n"; }
 
   void instruction(const Inst& inst, int depth) {
-    if (const Loop* loop = std::get_if<Loop>(&inst.op)) return print_loop(inst, *loop, depth);
-    std::string text = operation(inst.op);  // before the result: operands are numbered first
-    if (!inst.results.empty()) {
-      text = fmt::format("{}: {} = {}", value(inst.result()), to_text(p_, p_.type(inst.result())), text);
-    }
-    line(depth, text);
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    if (loop == nullptr) return line(depth, head(inst));
+    line(depth, head(inst) + " {");
+    block(loop->body, depth + 1);
+    line(depth, inst.results.empty() ? "}" : fmt::format("}} results {}", values(inst.results)));
   }
 
-  void print_loop(const Inst& inst, const Loop& o, int depth) {
+  std::string head(const Inst& inst) {
+    if (const Loop* loop = std::get_if<Loop>(&inst.op)) return loop_head(*loop);
+    std::string text = operation(inst.op);  // before the result: operands are numbered first
+    if (inst.results.empty()) return text;
+    return fmt::format("{}: {} = {}", value(inst.result()), to_text(p_, p_.type(inst.result())), text);
+  }
+
+  std::string loop_head(const Loop& o) {
     std::string text = fmt::format("{} {} from {} until {}", o.pipelined ? "pipelined" : "sequential",
                                    axis(o.axis), value(o.begin), value(o.end));
     std::vector<std::string> carried;
@@ -122,9 +139,7 @@ class Printer {
       }
       text += fmt::format(" carry ({})", fmt::join(entries, ", "));
     }
-    line(depth, text + " {");
-    block(o.body, depth + 1);
-    line(depth, inst.results.empty() ? "}" : fmt::format("}} results {}", values(inst.results)));
+    return text;
   }
 
   std::string operation(const Op& op) {
