@@ -1,0 +1,9 @@
+#include "tile_core/base/version.h"
+
+namespace tessera {
+
+std::string_view version() {
+  return TESSERA_VERSION;
+}
+
+}  // namespace tessera

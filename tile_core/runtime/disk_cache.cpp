@@ -1,0 +1,122 @@
+#include "tile_core/runtime/disk_cache.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <set>
+#include <sys/stat.h>
+
+#include "tile_core/base/error.h"
+#include "tile_core/base/log.h"
+#include "tile_core/runtime/cache_entry.h"
+#include "tile_core/runtime/cache_folder.h"
+#include "tile_core/runtime/cache_limit.h"
+
+namespace tessera::disk_cache {
+namespace {
+
+struct Counters {
+  std::atomic<std::uint64_t> hits, misses, rejected, written, dropped;
+};
+Counters counters;
+
+// Places that failed once: they are left alone until the process ends.
+struct Unusable {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+Unusable& unusable() {
+  static auto* leaked = new Unusable;
+  return *leaked;
+}
+
+bool is_unusable(const std::string& path) {
+  const std::scoped_lock lock(unusable().mutex);
+  return unusable().paths.contains(path);
+}
+
+void give_up(const CachePlace& place, const std::string& problem) {
+  const std::string where =
+      place.path.empty() ? "no folder for the kernel cache" : "the kernel cache in " + place.path;
+  {
+    const std::scoped_lock lock(unusable().mutex);
+    unusable().paths.insert(place.path);
+  }
+  log::warn_once(
+      "cache " + place.path,
+      fmt::format("{} cannot be used: {}. Kernels are kept in memory only and compiled again by the next "
+                  "process; TESSERA_CACHE_DIR names another folder",
+                  where, problem));
+}
+
+// The folder of this version's kernels; none, after a warning where there is a problem, if it cannot be used.
+FileDescriptor open_place(const CachePlace& place, bool create) {
+  if (is_unusable(place.path)) return FileDescriptor();
+  std::string problem = place.problem;
+  if (problem.empty()) {
+    OpenedFolder root = open_cache_root(place.path, create);
+    problem = root.problem;
+    if (root.folder) {
+      OpenedFolder kernels = open_kernels(root.folder, kernels_folder_name(), create);
+      if (kernels.folder) return std::move(kernels.folder);
+      problem = kernels.problem;
+    }
+  }
+  if (!problem.empty() || create) give_up(place, problem.empty() ? "it vanished" : problem);
+  return FileDescriptor();
+}
+
+std::optional<Cubin> miss() {
+  ++counters.misses;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Cubin> read(const std::string& key) {
+  const CachePlace place = cache_place();
+  const FileDescriptor folder = open_place(place, false);
+  if (!folder) return miss();
+  std::string bytes;
+  const std::string name = key + std::string(kEntrySuffix);
+  DecodedEntry entry;
+  if (read_own_file(folder, name, bytes)) {
+    entry = decode_entry(bytes, key);
+  } else if (errno != ENOENT) {
+    entry.problem = fmt::format("cannot be read ({})", std::strerror(errno));
+  }
+  if (!entry.problem.empty()) {
+    ++counters.rejected;
+    log::info(log::Channel::cache, fmt::format("{}/{}/{} {}; compiling again", place.path,
+                                               kernels_folder_name(), name, entry.problem));
+  }
+  if (!entry.cubin) return miss();
+  ::utimensat(folder.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);  // the size limit drops the oldest
+  ++counters.hits;
+  return std::move(entry.cubin);
+}
+
+void write(const Cubin& cubin) {
+  const CachePlace place = cache_place();
+  const FileDescriptor folder = open_place(place, true);
+  if (!folder) return;
+  if (!replace_file(folder, cubin.key + std::string(kEntrySuffix), encode_entry(cubin))) {
+    give_up(place, std::strerror(errno));
+    return;
+  }
+  ++counters.written;
+  counters.dropped += drop_oldest(place.path);
+}
+
+Statistics statistics() {
+  return {counters.hits, counters.misses, counters.rejected, counters.written, counters.dropped};
+}
+
+void reset_statistics() {
+  counters.hits = counters.misses = counters.rejected = counters.written = counters.dropped = 0;
+}
+
+}  // namespace tessera::disk_cache

@@ -1,0 +1,169 @@
+#include "tile_core/runtime/kernel_store.h"
+
+#include <optional>
+#include <unordered_map>
+
+#include "tile_core/base/dump.h"
+#include "tile_core/base/error.h"
+#include "tile_core/base/log.h"
+#include "tile_core/runtime/background.h"
+#include "tile_core/runtime/compile.h"
+#include "tile_core/runtime/digest.h"
+#include "tile_core/runtime/disk_cache.h"
+#include "tile_core/runtime/nvrtc.h"
+#include "tile_core/runtime/profiler.h"
+#include "tile_core/runtime/sass.h"
+
+namespace tessera {
+namespace {
+
+std::atomic<std::uint64_t> compiles{0};
+std::atomic<std::uint64_t> failures{0};
+
+std::optional<Cubin> read_from_disk(const KernelText& text, const Target& target) {
+  const Nvrtc& nvrtc = Nvrtc::get();
+  return disk_cache::read(
+      kernel_key(text.text, compiler_flags(nvrtc, target, {}), target.arch, nvrtc.version()));
+}
+
+void report(const Cubin& cubin) {
+  if (!log::enabled(log::Channel::compile)) return;
+  std::string line = fmt::format("{} for {} in {:.0f} ms: {} registers, {} bytes of code", cubin.kernel,
+                                 cubin.arch, cubin.compile_ms, cubin.registers, cubin.image.size());
+  for (const std::string& complaint : cubin.complaints()) line += "; " + complaint;
+  log::info(log::Channel::compile, line);
+}
+
+void dump_all(const Cubin& cubin) {
+  dump::write("ptx", cubin.kernel, cubin.arch + ".ptx", cubin.ptx);
+  if (env::dumps("sass")) dump::write("sass", cubin.kernel, cubin.arch + ".sass", sass(cubin));
+}
+
+// A dump has to show a compilation, so it goes around the cache on disk.
+Cubin compile_now(const KernelText& text, const Target& target) {
+  const bool dumping = env::dumps_anything();
+  if (dumping) dump::write("cuda", text.name, target.arch + ".cu", text.text);
+  ++compiles;
+  Cubin cubin = compile(text, target, {.line_info = dumping, .keep_ptx = dumping});
+  report(cubin);
+  if (dumping) {
+    dump_all(cubin);
+  } else {
+    disk_cache::write(cubin);
+  }
+  return cubin;
+}
+
+}  // namespace
+
+Kernel::Kernel(KernelText text, const Target& target) : text_(std::move(text)), target_(target) {}
+
+bool Kernel::claim() {
+  const std::scoped_lock lock(mutex_);
+  if (state_ != State::absent) return false;
+  state_ = State::pending;
+  return true;
+}
+
+void Kernel::settle(State state) {
+  {
+    const std::scoped_lock lock(mutex_);
+    state_.store(state, std::memory_order_release);
+  }
+  settled_.notify_all();
+}
+
+void Kernel::produce(bool may_compile) {
+  State outcome = State::failed;
+  try {
+    const profiler::Range range("tessera: get kernel " + text_.name);
+    std::optional<Cubin> cubin;
+    if (!env::dumps_anything()) cubin = read_from_disk(text_, target_);
+    looked_on_disk_ = true;
+    if (!cubin && may_compile) cubin = compile_now(text_, target_);
+    if (cubin) cubin_ = std::move(*cubin);
+    outcome = cubin ? State::ready : State::absent;
+  } catch (const std::exception& error) {
+    ++failures;
+    failure_ = error.what();
+  }
+  settle(outcome);
+}
+
+Kernel::State Kernel::request(JitMode mode) {
+  const State now = state();
+  if (now == State::ready || now == State::failed) return now;
+  switch (mode) {
+    case JitMode::off:
+      if (!looked_on_disk_ && claim()) produce(false);
+      return state();
+    case JitMode::background:
+      if (claim()) background::submit([this] { produce(true); });
+      return state();
+    case JitMode::block:
+      break;
+  }
+  for (;;) {
+    if (claim()) produce(true);
+    std::unique_lock lock(mutex_);
+    settled_.wait(lock, [&] { return state_ != State::pending; });
+    if (state_ != State::absent) return state_;  // absent: the other thread only looked on disk
+  }
+}
+
+const Cubin& Kernel::cubin() const {
+  if (state() != State::ready) throw InternalError::format("kernel {} is not ready", text_.name);
+  return cubin_;
+}
+
+const std::string& Kernel::failure() const {
+  if (state() != State::failed) throw InternalError::format("kernel {} has not failed", text_.name);
+  return failure_;
+}
+
+void Kernel::forget_failure() {
+  const std::scoped_lock lock(mutex_);
+  if (state_ == State::failed) state_ = State::absent;
+}
+
+namespace kernel_store {
+namespace {
+
+struct Store {
+  std::mutex mutex;  // held for a look-up only
+  std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels;
+};
+
+Store& store() {
+  static auto* leaked = new Store;  // background threads outlive static destructors
+  return *leaked;
+}
+
+// Two texts never differ in the launch alone, but a mistake there must not mix two kernels up.
+std::string identity(const KernelText& text, const Target& target) {
+  return fmt::format("{} {} {} {} {}", sha256(text.text), text.name, text.threads, text.shared_bytes,
+                     target.arch);
+}
+
+}  // namespace
+
+Kernel& get(const KernelText& text, const Target& target) {
+  const std::string id = identity(text, target);
+  const std::scoped_lock lock(store().mutex);
+  std::unique_ptr<Kernel>& kernel = store().kernels[id];
+  if (kernel == nullptr) kernel = std::make_unique<Kernel>(text, target);
+  return *kernel;
+}
+
+void forget_failures() {
+  Nvrtc::forget_failures();
+  const std::scoped_lock lock(store().mutex);
+  for (auto& [id, kernel] : store().kernels) kernel->forget_failure();
+}
+
+Statistics statistics() {
+  return {compiles, failures};
+}
+
+}  // namespace kernel_store
+}  // namespace tessera
