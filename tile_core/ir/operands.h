@@ -62,4 +62,25 @@ void for_each_operand(OpRef& op, Visit&& visit) {
       op);
 }
 
+/// Calls `visit(ValueId&)` (or const) on every value that an instruction defines: of a loop, also its start, ticket and
+/// parameters.
+template <typename InstRef, typename Visit>
+void for_each_definition(InstRef& inst, Visit&& visit) {
+  if (auto* loop = std::get_if<Loop>(&inst.op)) {
+    if (loop->start != ValueId::none) visit(loop->start);
+    if (loop->ticket != ValueId::none) visit(loop->ticket);
+    for (auto& id : loop->parameters) visit(id);
+  }
+  for (auto& id : inst.results) visit(id);
+}
+
+/// Calls `visit(Inst&)` (or const) on every instruction in order, a loop before its body.
+template <typename BlockRef, typename Visit>
+void for_each_inst(BlockRef& block, Visit&& visit) {
+  for (auto& inst : block.insts) {
+    visit(inst);
+    if (auto* loop = std::get_if<Loop>(&inst.op)) for_each_inst(loop->body, visit);
+  }
+}
+
 }  // namespace tessera

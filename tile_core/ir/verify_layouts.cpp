@@ -1,0 +1,135 @@
+#include <map>
+
+#include "tile_core/base/match.h"
+#include "tile_core/ir/operands.h"
+#include "tile_core/ir/print.h"
+#include "tile_core/ir/verify_parts.h"
+
+namespace tessera {
+namespace {
+
+constexpr int kLanes = 32;
+
+/// Whether the steps along an axis reach each coordinate once: sorted by stride, each continues where the
+/// last ended.
+bool reaches_each_once(const Layout& layout, AxisId axis, int extent) {
+  std::map<int, int> counts;  // by stride
+  for (const Repeat& r : layout.repeats()) {
+    if (r.axis == axis && !counts.try_emplace(r.stride, r.count).second) return false;
+  }
+  int reached = 1;
+  for (auto [stride, count] : counts) {
+    if (stride != reached) return false;
+    reached *= count;
+  }
+  return reached == extent;
+}
+
+class LayoutRules {
+ public:
+  LayoutRules(const Program& program, const Inst& inst) : p_(program), inst_(inst) {}
+
+  void run() {
+    for_each_definition(inst_, [this](ValueId id) { well_formed(id); });
+    match(
+        inst_.op, [&](const Broadcast& o) { held_by_same_threads(o.a); },
+        [&](const Unary& o) { held_by_same_threads(o.a); }, [&](const Cast& o) { held_by_same_threads(o.a); },
+        [&](const Binary& o) { held_by_same_threads(o.a), held_by_same_threads(o.b); },
+        [&](const Select& o) {
+          held_by_same_threads(o.condition), held_by_same_threads(o.a), held_by_same_threads(o.b);
+        },
+        [&](const Reduce& o) { reduce(o); }, [&](const ReduceWarp& o) { reduce_warp(o); },
+        [&](const Store& o) { store(o); }, [&](const auto&) {});
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { fail_verify(p_, inst_, what); }
+  std::string text(ValueId id) const {
+    return fmt::format("{}: {}", name_of(p_, id), to_text(p_, p_.type(id)));
+  }
+
+  void well_formed(ValueId id) const {
+    const Type& type = p_.type(id);
+    if (type.space != Space::registers) {
+      if (!type.layout.empty()) fail("a layout is of registers, but got " + text(id));
+      return;
+    }
+    for (AxisId axis : type.axes) {
+      if (!reaches_each_once(type.layout, axis, p_.axis(axis).extent)) {
+        fail(fmt::format("the layout does not hold each lane of axis '{}' once: {}", p_.axis(axis).name,
+                         text(id)));
+      }
+    }
+    for (const Repeat& r : type.layout.repeats()) {
+      bool foreign = r.axis == AxisId::none ? r.place == Place::reg : !type.has(r.axis);
+      if (foreign) fail("the layout has an axis that the tile has not: " + text(id));
+    }
+    int lanes = type.layout.count(Place::lane);
+    int warps = type.layout.count(Place::warp);
+    if (lanes > kLanes || warps > p_.launch.warps) {
+      fail(fmt::format("the layout needs {} lanes and {} warps, the block has {} and {}: {}", lanes, warps,
+                       kLanes, p_.launch.warps, text(id)));
+    }
+  }
+
+  /// Every thread has to hold the elements of the operand that its elements of the result are made of.
+  void held_by_same_threads(ValueId operand) const {
+    for (AxisId axis : p_.type(operand).axes) same_thread_digits(operand, axis, Place::warp);
+    for (AxisId axis : p_.type(operand).axes) same_thread_digits(operand, axis, Place::lane);
+  }
+
+  void same_thread_digits(ValueId operand, AxisId axis, Place place) const {
+    const Layout& from = p_.type(operand).layout;
+    const Layout& to = p_.type(inst_.result()).layout;
+    int count = place == Place::lane ? kLanes : p_.launch.warps;
+    for (int i = 0; i < count; ++i) {
+      if (from.coordinate(place, i, axis) == to.coordinate(place, i, axis)) continue;
+      fail(fmt::format("other threads hold axis '{}' of the operand {}", p_.axis(axis).name, text(operand)));
+    }
+  }
+
+  void reduce(const Reduce& o) const {
+    for (AxisId axis : p_.type(inst_.result()).axes) {
+      same_thread_digits(o.a, axis, Place::warp);
+      same_thread_digits(o.a, axis, Place::lane);
+    }
+    if (p_.stage >= Stage::device && p_.type(o.a).layout.count(Place::warp, o.axis) > 1) {
+      fail(fmt::format("axis '{}' is spread over warps, which reduce_warp is for", p_.axis(o.axis).name));
+    }
+  }
+
+  void reduce_warp(const ReduceWarp& o) const {
+    for (AxisId axis : p_.type(inst_.result()).axes) {
+      if (axis == o.warps) continue;
+      same_thread_digits(o.a, axis, Place::warp);
+      same_thread_digits(o.a, axis, Place::lane);
+    }
+    int warps = p_.type(o.a).layout.count(Place::warp, o.axis);
+    if (warps != p_.axis(o.warps).extent) {
+      fail(fmt::format("axis '{}' is spread over {} warps, but '{}' has {} lanes", p_.axis(o.axis).name,
+                       warps, p_.axis(o.warps).name, p_.axis(o.warps).extent));
+    }
+    if (p_.type(inst_.result()).layout.count(Place::warp, o.warps) != warps) {
+      fail(fmt::format("axis '{}' has to be spread over the same warps", p_.axis(o.warps).name));
+    }
+  }
+
+  /// The value's layout says which thread writes, so it needs the axes of the subscripts.
+  void store(const Store& o) const {
+    for (const Subscript& s : o.subscripts) {
+      if (s.axis == AxisId::none || p_.type(o.value).has(s.axis)) continue;
+      fail(fmt::format("the value has no axis '{}': {}", p_.axis(s.axis).name, text(o.value)));
+    }
+  }
+
+  const Program& p_;
+  const Inst& inst_;
+};
+
+}  // namespace
+
+void verify_layouts(const Program& program, const Inst& inst) {
+  LayoutRules(program, inst).run();
+}
+
+}  // namespace tessera
