@@ -127,9 +127,8 @@ Inst Parser::loop(bool pipelined) {
   loop.end = value();
   auto number = [&](ValueId& id) {
     Token at = lexer_.next();
-    Type scalar;  // its text does not say where it lives
+    Type scalar;
     scalar.dtype = i64;
-    if (program_.stage >= Stage::placed) scalar.space = Space::registers;
     id = define(lexer_.value("a value"), at, std::move(scalar));
   };
   if (lexer_.accept("start")) number(loop.start);
@@ -186,7 +185,6 @@ Type Parser::type() {
   }
   if (lexer_.accept("x")) {
     result.slots = lexer_.integer("the number of slots");
-    result.space = Space::shared;
   } else if (lexer_.accept("shared")) {
     result.space = Space::shared;
   } else if (lexer_.accept("registers")) {

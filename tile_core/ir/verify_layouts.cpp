@@ -38,8 +38,9 @@ class LayoutRules {
         [&](const Select& o) {
           held_by_same_threads(o.condition), held_by_same_threads(o.a), held_by_same_threads(o.b);
         },
-        [&](const Reduce& o) { reduce(o); }, [&](const ReduceWarp& o) { reduce_warp(o); },
-        [&](const Store& o) { store(o); }, [&](const auto&) {});
+        [&](const Dot& o) { same_registers(o.accumulator); },
+        [&](const DotShared& o) { same_registers(o.accumulator); }, [&](const Reduce& o) { reduce(o); },
+        [&](const ReduceWarp& o) { reduce_warp(o); }, [&](const Store& o) { store(o); }, [&](const auto&) {});
   }
 
  private:
@@ -86,6 +87,12 @@ class LayoutRules {
       if (from.coordinate(place, i, axis) == to.coordinate(place, i, axis)) continue;
       fail(fmt::format("other threads hold axis '{}' of the operand {}", p_.axis(axis).name, text(operand)));
     }
+  }
+
+  /// A dot updates its accumulator in place.
+  void same_registers(ValueId accumulator) const {
+    if (accumulator == ValueId::none || p_.type(accumulator).layout == p_.type(inst_.result()).layout) return;
+    fail("the accumulator has another layout: " + text(accumulator));
   }
 
   void reduce(const Reduce& o) const {

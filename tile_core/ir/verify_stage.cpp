@@ -84,36 +84,40 @@ void nothing_is_placed(const Program& p, const Inst& inst) {
   });
 }
 
-void everything_is_placed(const Program& p, const Inst& inst) {
+/// Scalars and channels have no place of their own.
+bool has_place(const Type& type) {
+  return !type.axes.empty() && !type.is_channel();
+}
+
+void tiles_are_placed(const Program& p, const Inst& inst) {
   for_each_definition(inst, [&](ValueId id) {
-    if (p.type(id).space == Space::anywhere) fail_verify(p, inst, name_of(p, id) + " is not placed yet");
+    const Type& type = p.type(id);
+    if (has_place(type) == (type.space != Space::anywhere)) return;
+    fail_verify(p, inst, name_of(p, id) + (has_place(type) ? " is not placed yet" : " needs no place"));
   });
 }
 
-/// Shared memory is written by loads and conversions, and read by dots and conversions.
+/// Tiles in shared memory are written by loads and conversions, carried by loops, and read by dots and
+/// conversions.
 void shared_tiles_go_to_dots(const Program& p, const Inst& inst) {
-  bool may_write = std::holds_alternative<Load>(inst.op) || std::holds_alternative<Convert>(inst.op);
-  bool may_read = std::holds_alternative<Dot>(inst.op) || std::holds_alternative<Convert>(inst.op);
+  bool loop = std::holds_alternative<Loop>(inst.op);
+  bool convert = std::holds_alternative<Convert>(inst.op);
+  const Dot* dot = std::get_if<Dot>(&inst.op);
   for_each_definition(inst, [&](ValueId id) {
-    if (p.type(id).space == Space::shared && !may_write)
-      fail_verify(p, inst, name_of(p, id) + " cannot be made in shared memory");
+    if (p.type(id).space != Space::shared || loop || convert || std::holds_alternative<Load>(inst.op)) return;
+    fail_verify(p, inst, name_of(p, id) + " cannot be made in shared memory");
   });
   for_each_operand(inst.op, [&](ValueId id) {
-    const Dot* dot = std::get_if<Dot>(&inst.op);
-    bool accumulator = dot != nullptr && dot->accumulator == id;
-    if (p.type(id).space != Space::shared || (may_read && !accumulator)) return;
+    bool multiplied = dot != nullptr && dot->accumulator != id;
+    if (p.type(id).space != Space::shared || loop || convert || multiplied) return;
     fail_verify(p, inst, name_of(p, id) + " is in shared memory, but the operation takes registers");
   });
 }
 
-void only_channels_are_shared(const Program& p, const Inst& inst) {
+void tiles_are_in_registers(const Program& p, const Inst& inst) {
   for_each_definition(inst, [&](ValueId id) {
-    const Type& type = p.type(id);
-    if ((type.space == Space::shared) != type.is_channel()) {
-      fail_verify(p, inst,
-                  name_of(p, id) + (type.is_channel() ? " is a channel outside shared memory"
-                                                      : " is a tile in shared memory"));
-    }
+    if (p.type(id).space == Space::shared)
+      fail_verify(p, inst, name_of(p, id) + " is a tile in shared memory");
   });
 }
 
@@ -141,9 +145,9 @@ constexpr std::array kAttributes = {
     Rule{Stage::mapped, Stage::ready, starts_are_values},
     Rule{Stage::tile, Stage::laid_out, loops_have_no_ticket},
     Rule{Stage::tile, Stage::masked, nothing_is_placed},
-    Rule{Stage::placed, Stage::ready, everything_is_placed},
+    Rule{Stage::placed, Stage::ready, tiles_are_placed},
     Rule{Stage::placed, Stage::laid_out, shared_tiles_go_to_dots},
-    Rule{Stage::device, Stage::ready, only_channels_are_shared},
+    Rule{Stage::device, Stage::ready, tiles_are_in_registers},
     Rule{Stage::tile, Stage::placed, tiles_have_no_layout},
     Rule{Stage::tile, Stage::ready, only_channels_have_slots},
 };

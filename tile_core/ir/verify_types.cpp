@@ -164,10 +164,7 @@ class TypeRules {
     result_is(f32, without(joined({a.axes, b.axes}), axis));
   }
 
-  void accumulates(ValueId accumulator) const {
-    if (type(accumulator) != result())
-      fail(fmt::format("the accumulator is of another type: {}", text(accumulator)));
-  }
+  void accumulates(ValueId accumulator) const { result_is(type(accumulator).dtype, type(accumulator).axes); }
 
   /// The axes of a tensor's subscripts.
   Axes subscripts(TensorId id, const std::vector<Subscript>& list) const {
@@ -209,11 +206,11 @@ class TypeRules {
     scalar_index(o.end, "the end of a loop");
     if (p_.axis(o.axis).kind != AxisKind::loop)
       fail(fmt::format("axis '{}' is not of kind loop", p_.axis(o.axis).name));
+    Type number;
+    number.dtype = i64;
     for (ValueId id : {o.start, o.ticket}) {
-      if (id != ValueId::none &&
-          (type(id).dtype != i64 || !type(id).axes.empty() || !type(id).layout.empty())) {
+      if (id != ValueId::none && type(id) != number)
         fail("a loop's start and ticket are i64, but got " + text(id));
-      }
     }
     if (o.parameters.size() != o.carried.size() || o.body.yields.size() != o.carried.size()) {
       fail(fmt::format("a loop carries {} values, but has {} parameters and yields {}", o.carried.size(),
