@@ -5,7 +5,7 @@
 
 #include "tile_core/codegen/kernel_text.h"
 #include "tile_core/ir/program.h"
-#include "tile_core/runtime/tensor_view.h"
+#include "tile_core/base/tensor_view.h"
 #include "tile_core/target/facts.h"
 #include "tile_core/target/schedule.h"
 #include "tile_core/target/target.h"

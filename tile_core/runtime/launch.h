@@ -5,7 +5,7 @@
 
 #include "tile_core/codegen/kernel_text.h"
 #include "tile_core/runtime/kernel_store.h"
-#include "tile_core/runtime/tensor_view.h"
+#include "tile_core/base/tensor_view.h"
 
 struct CUstream_st;
 
