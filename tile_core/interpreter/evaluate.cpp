@@ -1,0 +1,200 @@
+#include "tile_core/interpreter/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tile_core/base/error.h"
+#include "tile_core/base/match.h"
+#include "tile_core/interpreter/arithmetic.h"
+
+namespace tessera::interpreter {
+namespace {
+
+/// One instruction being evaluated.
+class Evaluation {
+ public:
+  Evaluation(Run& run, const Inst& inst)
+      : run_(run), inst_(inst), type_(run.type(inst.result())), out_(run.value(inst.result())) {
+    out_.resize(run.elements(inst.result()));
+  }
+
+  void run() {
+    match(
+        inst_.op, [&](const Constant& o) { fill(round_to(type_.dtype, o.value)); },
+        [&](const Scalar& o) { fill(round_to(type_.dtype, run_.scalars[index_of(o.scalar)])); },
+        [&](const Size& o) { fill(static_cast<double>(run_.sizes[index_of(o.dim)])); },
+        [&](const Index& o) { index(o); },
+        [&](const Start& o) { fill(static_cast<double>(run_.start(o.axis, ValueId::none))); },
+        [&](const BlockIndex&) { fill(static_cast<double>(run_.block)); },
+        [&](const Broadcast& o) { each([](double a) { return a; }, o.a); },
+        [&](const Cast& o) { rounded([](double a) { return a; }, o.a); },
+        [&](const Convert& o) { each([](double a) { return a; }, o.a); },
+        [&](const Unary& o) { rounded([fn = o.fn](double a) { return apply(fn, a); }, o.a); },
+        [&](const Binary& o) { binary(o); },
+        [&](const Select& o) {
+          each([](double c, double a, double b) { return c != 0 ? a : b; }, o.condition, o.a, o.b);
+        },
+        [&](const Reduce& o) { reduce(o); }, [&](const ReduceWarp& o) { reduce_warp(o); },
+        [&](const Dot& o) {
+          dot(run_, inst_.result(), {run_.type(o.a).axes, run_.value(o.a)},
+              {run_.type(o.b).axes, run_.value(o.b)}, o.axis, o.accumulator);
+        },
+        [&](const auto&) {
+          throw InternalError::format("interpreter: an operation of {} is no arithmetic", run_.program.name);
+        });
+  }
+
+ private:
+  void fill(double value) { std::fill(out_.begin(), out_.end(), value); }
+
+  const std::vector<int>& aligned(ValueId operand) {
+    return run_.alignments.get(type_.axes, run_.type(operand).axes);
+  }
+
+  template <typename Function>
+  void each(const Function& function, ValueId a) {
+    const Elements& x = run_.value(a);
+    const int* ix = aligned(a).data();
+    for (std::size_t i = 0; i < out_.size(); ++i) out_[i] = function(x[ix[i]]);
+  }
+
+  template <typename Function>
+  void each(const Function& function, ValueId a, ValueId b) {
+    const Elements& x = run_.value(a);
+    const Elements& y = run_.value(b);
+    const int* ix = aligned(a).data();
+    const int* iy = aligned(b).data();
+    for (std::size_t i = 0; i < out_.size(); ++i) out_[i] = function(x[ix[i]], y[iy[i]]);
+  }
+
+  template <typename Function>
+  void each(const Function& function, ValueId a, ValueId b, ValueId c) {
+    const Elements& x = run_.value(a);
+    const Elements& y = run_.value(b);
+    const Elements& z = run_.value(c);
+    const int* ix = aligned(a).data();
+    const int* iy = aligned(b).data();
+    const int* iz = aligned(c).data();
+    for (std::size_t i = 0; i < out_.size(); ++i) out_[i] = function(x[ix[i]], y[iy[i]], z[iz[i]]);
+  }
+
+  template <typename Function, typename... Operands>
+  void rounded(const Function& function, Operands... operands) {
+    each(function, operands...);
+    for (double& value : out_) value = round_to(type_.dtype, value);
+  }
+
+  void index(const Index& o) {
+    auto first = static_cast<double>(run_.start(o.axis, o.start));
+    for (std::size_t i = 0; i < out_.size(); ++i) out_[i] = first + static_cast<double>(i);
+  }
+
+  void binary(const Binary& o) {
+    bool integers = !is_float(run_.type(o.a).dtype);
+    bool divides = o.fn == BinaryFn::div || o.fn == BinaryFn::mod;
+    if (!integers || !divides)
+      return rounded([fn = o.fn](double a, double b) { return apply(fn, a, b); }, o.a, o.b);
+    each(
+        [&](double a, double b) {
+          if (b == 0) {
+            throw UserError(
+                diagnostic("an integer is divided by zero", inst_.loc, "", "guard the divisor: max(x, 1)"));
+          }
+          return divide(o.fn, a, b);
+        },
+        o.a, o.b);
+  }
+
+  void reduce(const Reduce& o) {
+    const std::vector<AxisId>& axes = run_.type(o.a).axes;
+    const Elements& a = run_.value(o.a);
+    const std::vector<int>& base = aligned(o.a);
+    int step = run_.alignments.stride(axes, o.axis);
+    Lanes lanes = run_.seen(o.axis);
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      double sum = identity(o.fn, type_.dtype);
+      for (int lane = lanes.first; lane < lanes.last; ++lane) {
+        sum = round_to(type_.dtype, apply(o.fn, sum, a[static_cast<std::size_t>(base[i] + lane * step)]));
+      }
+      out_[i] = sum;
+    }
+  }
+
+  /// For every lane of an axis, which of the warps that the layout spreads along it holds that lane.
+  std::vector<int> holders(const Layout& layout, AxisId axis) const {
+    std::vector<int> warps(static_cast<std::size_t>(run_.program.axis(axis).extent));
+    for (std::size_t lane = 0; lane < warps.size(); ++lane) {
+      int digits = 1;
+      for (const Repeat& r : layout.repeats()) {
+        if (r.place != Place::warp || r.axis != axis) continue;
+        warps[lane] += static_cast<int>(lane) / r.stride % r.count * digits;
+        digits *= r.count;
+      }
+    }
+    return warps;
+  }
+
+  void reduce_warp(const ReduceWarp& o) {
+    const std::vector<AxisId>& axes = run_.type(o.a).axes;
+    const Elements& a = run_.value(o.a);
+    const std::vector<int>& base = aligned(o.a);
+    std::vector<int> holder = holders(run_.type(o.a).layout, o.axis);
+    int step = run_.alignments.stride(axes, o.axis);
+    int along_warps = run_.alignments.stride(type_.axes, o.warps);
+    int warps = run_.program.axis(o.warps).extent;
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      int warp = static_cast<int>(i) / along_warps % warps;
+      double sum = identity(o.fn, type_.dtype);
+      for (std::size_t lane = 0; lane < holder.size(); ++lane) {
+        if (holder[lane] != warp) continue;
+        sum =
+            round_to(type_.dtype,
+                     apply(o.fn, sum, a[static_cast<std::size_t>(base[i] + static_cast<int>(lane) * step)]));
+      }
+      out_[i] = sum;
+    }
+  }
+
+  Run& run_;
+  const Inst& inst_;
+  const Type& type_;
+  Elements& out_;
+};
+
+/// Elements in the precision of a dot's operands: f16, bf16 and f32 all fit.
+std::vector<float> as_floats(const Elements& elements) {
+  return {elements.begin(), elements.end()};
+}
+
+}  // namespace
+
+void evaluate(Run& run, const Inst& inst) {
+  Evaluation(run, inst).run();
+}
+
+void dot(Run& run, ValueId result, const DotOperand& a, const DotOperand& b, AxisId axis,
+         ValueId accumulator) {
+  const std::vector<AxisId>& axes = run.type(result).axes;
+  std::vector<float> x = as_floats(a.elements);
+  std::vector<float> y = as_floats(b.elements);
+  std::vector<float> sums(run.elements(result), 0.0F);
+  if (accumulator != ValueId::none) {
+    const std::vector<int>& index = run.alignments.get(axes, run.type(accumulator).axes);
+    const Elements& start = run.value(accumulator);
+    std::transform(index.begin(), index.end(), sums.begin(),
+                   [&](int i) { return static_cast<float>(start[static_cast<std::size_t>(i)]); });
+  }
+  const int* ix = run.alignments.get(axes, a.axes).data();
+  const int* iy = run.alignments.get(axes, b.axes).data();
+  int step_x = run.alignments.stride(a.axes, axis);
+  int step_y = run.alignments.stride(b.axes, axis);
+  Lanes lanes = run.seen(axis);
+  for (int lane = lanes.first; lane < lanes.last; ++lane) {
+    const float* lane_x = x.data() + lane * step_x;
+    const float* lane_y = y.data() + lane * step_y;
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = std::fmaf(lane_x[ix[i]], lane_y[iy[i]], sums[i]);
+  }
+  run.value(result).assign(sums.begin(), sums.end());
+}
+
+}  // namespace tessera::interpreter
