@@ -40,8 +40,7 @@ at::Tensor scaled_dot_product_attention(const at::Tensor& query, const at::Tenso
 
 /// Attention without a mask tensor that also returns logsumexp: fp32 [B, H, S_q], natural logarithm, -inf for
 /// a row that sees no key, not differentiable. Shapes as above; heads are grouped wherever H != H_kv.
-/// diagonal: under is_causal key j is visible to row i if j <= i + diagonal; S_k - S_q is the form of a KV
-/// cache.
+/// diagonal: under is_causal key j is visible to row i if j <= i + diagonal; S_k - S_q suits a KV cache.
 std::tuple<at::Tensor, at::Tensor> flash_attention(const at::Tensor& query, const at::Tensor& key,
                                                    const at::Tensor& value, bool is_causal = false,
                                                    int64_t diagonal = 0, std::optional<double> scale = {});

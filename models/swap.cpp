@@ -1,0 +1,217 @@
+#include "tessera/swap.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/passes/constant_propagation.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <unordered_map>
+#include <utility>
+
+namespace tessera {
+namespace {
+
+namespace jit = torch::jit;
+namespace aten = c10::aten;
+
+/// An ATen operator and ours, which has the same arguments in the same order.
+struct Rule {
+  c10::Symbol kind;
+  const char* schema;
+  const char* replacement;
+};
+
+const Rule kRules[] = {
+    {aten::linear, "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+     "tessera::linear"},
+    {aten::softmax, "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     "tessera::softmax"},
+    {aten::scaled_dot_product_attention,
+     "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
+     "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+     "tessera::scaled_dot_product_attention"}};
+
+constexpr const char* kGelu = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor";
+constexpr const char* kOtherOverload = "this overload has no counterpart";
+
+const Rule* rule_for(const jit::Node* node) {
+  for (const Rule& rule : kRules)
+    if (node->kind() == rule.kind) return &rule;
+  return nullptr;
+}
+
+/// All nodes in program order: a node, then those of its blocks and of the graph that it forks, which
+/// Inline() does not enter.
+void collect(jit::Block* block, std::vector<jit::Node*>& nodes) {
+  for (jit::Node* node : block->nodes()) {
+    nodes.push_back(node);
+    for (jit::Block* inner : node->blocks()) collect(inner, nodes);
+    if (!node->hasAttribute(c10::attr::Subgraph)) continue;
+    jit::Inline(*node->g(c10::attr::Subgraph));
+    collect(node->g(c10::attr::Subgraph)->block(), nodes);
+  }
+}
+
+/// "encoder.linear1 (linear.py:134)": the submodules whose calls were inlined, and the source line.
+std::string place_of(const jit::Node* node) {
+  std::string path;
+  if (auto stack = node->callstack()) {
+    for (const jit::InlinedCallStackEntry& call : (*stack)->vec()) {
+      const auto& instance = std::get<jit::kModuleInstanceInfo>(call);
+      if (!instance || instance->instance_name() == "SELF") continue;
+      if (!path.empty()) path += '.';
+      path += instance->instance_name();
+    }
+  }
+  auto position = node->sourceRange().file_line_col();
+  if (!position) return path;
+  const auto& [file, line, column] = *position;
+  std::string source = fmt::format("{}:{}", std::filesystem::path(file).filename().string(), line);
+  return path.empty() ? source : fmt::format("{} ({})", path, source);
+}
+
+/// Why this gelu cannot be fused with the linear that gives its input; nothing where it can.
+std::optional<std::string> why_not_fused(const jit::Node* gelu) {
+  if (!gelu->matches(kGelu)) return kOtherOverload;
+  const jit::Node* from = gelu->input(0)->node();
+  if (from->kind() == c10::prim::Param) return "its input is an argument, not the result of aten::linear";
+  if (from->kind() != aten::linear)
+    return fmt::format("its input comes from {}, not from aten::linear", from->kind().toQualString());
+  if (from->owningBlock() != gelu->owningBlock()) return "aten::linear is outside its block";
+  if (gelu->input(0)->uses().size() > 1) return "the result of aten::linear is used elsewhere too";
+  if (!jit::toIValue(gelu->input(1))) return "approximate is not a constant";
+  return std::nullopt;
+}
+
+/// Why a node that has a rule must stay; nothing where it can be replaced.
+std::optional<std::string> why_not_replaced(const jit::Node* node, const Rule& rule) {
+  if (!node->matches(rule.schema)) return kOtherOverload;
+  if (node->kind() != aten::scaled_dot_product_attention) return std::nullopt;
+  std::optional<c10::IValue> dropout = jit::toIValue(node->input(4));
+  if (!dropout) return "dropout_p is not a constant: call eval() and torch::jit::freeze() first";
+  if (dropout->toDouble() != 0)
+    return fmt::format("dropout_p is {}: only 0 is replaced", dropout->toDouble());
+  return std::nullopt;
+}
+
+/// Why a node that has no rule, but that a reader of the report may expect to be replaced, is left.
+std::optional<std::string> why_left(const jit::Node* node) {
+  if (node->kind() == aten::gelu_) return "it writes in place";
+  if (node->kind() == c10::prim::CallMethod)
+    return "it cannot be inlined: its object is known by an interface only";
+  bool product = node->kind() == aten::matmul || node->kind() == aten::mm;
+  if (node->kind() == aten::addmm || (product && jit::toIValue(node->input(1))))
+    return "it may be an aten::linear that a pass took apart: swap before "
+           "torch::jit::optimize_for_inference()";
+  return std::nullopt;
+}
+
+/// Rewrites one graph and takes notes.
+class Swapper {
+ public:
+  Swapper(std::string method, SwapResult& result) : method_(std::move(method)), result_(result) {}
+
+  void run(jit::Graph& graph) {
+    std::vector<jit::Node*> nodes;
+    collect(graph.block(), nodes);
+    for (jit::Node* node : nodes) {
+      if (node->kind() != aten::gelu) continue;
+      if (auto reason = why_not_fused(node)) {
+        unfused_[node] = *reason;
+      } else {
+        gelu_of_[node->input(0)->node()] = node;
+      }
+    }
+    for (jit::Node* node : nodes) visit(node);
+    for (auto node = replaced_.rbegin(); node != replaced_.rend(); ++node) (*node)->destroy();
+  }
+
+ private:
+  void visit(jit::Node* node) {
+    if (auto gelu = gelu_of_.find(node); gelu != gelu_of_.end()) {
+      fuse(node, gelu->second);
+    } else if (const Rule* rule = rule_for(node)) {
+      if (auto reason = why_not_replaced(node, *rule)) return leave(node, *reason);
+      replace(node, node, node->inputs().vec(), rule->replacement);
+      replaced_.push_back(node);
+    } else if (auto gelu = unfused_.find(node); gelu != unfused_.end()) {
+      leave(node, gelu->second);
+    } else if (auto reason = why_left(node)) {
+      leave(node, *reason);
+    }
+  }
+
+  /// Takes the linear's place, so that it reads what the linear read; gelu read the linear's result only.
+  void fuse(jit::Node* linear, jit::Node* gelu) {
+    jit::WithInsertPoint here(linear);
+    std::vector<jit::Value*> inputs = linear->inputs().vec();
+    inputs.push_back(linear->owningGraph()->insertConstant(*jit::toIValue(gelu->input(1))));
+    replace(linear, gelu, inputs, "tessera::linear_gelu");
+    replaced_.push_back(linear);
+    replaced_.push_back(gelu);
+  }
+
+  /// A new node at `first` gives what `last` gave.
+  void replace(jit::Node* first, jit::Node* last, at::ArrayRef<jit::Value*> inputs, const char* replacement) {
+    jit::Node* node = first->owningGraph()->create(c10::Symbol::fromQualString(replacement), inputs);
+    node->insertBefore(first);
+    node->copyMetadata(first);
+    node->output()->copyMetadata(last->output());
+    last->output()->replaceAllUsesWith(node->output());
+    std::string operators = first->kind().toQualString();
+    if (first != last) operators += fmt::format(" + {}", last->kind().toQualString());
+    result_.replaced.push_back({method_, operators, place_of(first), replacement});
+  }
+
+  void leave(const jit::Node* node, const std::string& reason) {
+    result_.left.push_back({method_, node->kind().toQualString(), place_of(node), reason});
+  }
+
+  std::string method_;
+  SwapResult& result_;
+  std::unordered_map<jit::Node*, jit::Node*> gelu_of_;         // of the linears that are fused
+  std::unordered_map<const jit::Node*, std::string> unfused_;  // the other gelus, and why
+  std::vector<jit::Node*> replaced_;
+};
+
+/// Inlines and rewrites; constants are propagated as before any execution, which removes the branches that
+/// functions like torch.nn.functional.softmax take on constant arguments.
+void swap_graph(std::shared_ptr<jit::Graph> graph, const std::string& method, SwapResult& result) {
+  jit::Inline(*graph);
+  jit::ConstantPropagationImmutableTypes(graph);
+  Swapper(method, result).run(*graph);
+}
+
+}  // namespace
+
+std::string SwapResult::text() const {
+  std::string text = fmt::format("{} replaced, {} left", replaced.size(), left.size());
+  auto line = [&](const SwapNote& note, const char* arrow) {
+    std::string at = note.place.empty() ? "" : " at " + note.place;
+    text += fmt::format("\n  {}: {}{}{}{}", note.method, note.operators, at, arrow, note.outcome);
+  };
+  for (const SwapNote& note : replaced) line(note, " -> ");
+  for (const SwapNote& note : left) line(note, " left: ");
+  return text;
+}
+
+SwapResult swap_operators(const jit::Module& module) {
+  SwapResult result{module, {}, {}};
+  std::vector<std::string> methods;
+  for (const jit::Method& method : module.get_methods()) {
+    size_t before = result.replaced.size();
+    swap_graph(method.graph()->copy(), method.name(), result);
+    if (result.replaced.size() > before) methods.push_back(method.name());
+  }
+  if (methods.empty()) return result;
+  // A graph cannot be changed once its method has run, and modules share graphs: rewrite a new class's.
+  result.module = module.clone(/*inplace=*/true);
+  SwapResult again;
+  for (const std::string& name : methods) swap_graph(result.module.get_method(name).graph(), name, again);
+  return result;
+}
+
+}  // namespace tessera
