@@ -1,0 +1,9 @@
+# tessera_test(NAME LABEL unit|compile|torch|gpu SOURCES ... NEEDS ...): the tests of one folder as one program; ctest knows
+# each of them by name.
+function(tessera_test name)
+  cmake_parse_arguments(TEST "" "LABEL" "SOURCES;NEEDS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-restrict)
+  target_link_libraries(${name} PRIVATE ${TEST_NEEDS} GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${TEST_LABEL})
+endfunction()

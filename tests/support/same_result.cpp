@@ -1,0 +1,94 @@
+#include "tests/support/same_result.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <random>
+
+#include "tile_core/base/error.h"
+
+namespace tessera::test {
+namespace {
+
+std::vector<std::int64_t> sizes_of(const Program& program, const TensorDecl& tensor, const Call& call) {
+  std::vector<std::int64_t> sizes;
+  for (DimId dim : tensor.dims) sizes.push_back(call.dims.at(program.dim(dim).name));
+  return sizes;
+}
+
+void fill(Buffer& buffer, std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  std::uniform_int_distribution<int> integer(0, buffer.dtype() == boolean ? 1 : 7);
+  std::vector<double> values(static_cast<std::size_t>(buffer.elements()));
+  for (double& value : values) value = is_float(buffer.dtype()) ? normal(random) : integer(random);
+  buffer.set(values);
+}
+
+bool same(double a, double b, double allowed) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b ? std::signbit(a) == std::signbit(b) || allowed > 0 : std::abs(a - b) <= allowed;
+}
+
+::testing::AssertionResult same_tensor(const TensorDecl& tensor, const std::vector<double>& before,
+                                       const std::vector<double>& after, double tolerance) {
+  double largest = 0;
+  for (double value : before) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (same(before[i], after[i], tolerance * largest)) continue;
+    return ::testing::AssertionFailure()
+           << fmt::format("element {} of '{}' was {} and is {}, the largest is {}", i, tensor.name, before[i],
+                          after[i], largest);
+  }
+  return ::testing::AssertionSuccess();
+}
+
+}  // namespace
+
+std::vector<Buffer> arguments(const Program& program, const Call& call) {
+  std::mt19937 random(call.seed);
+  std::vector<Buffer> tensors;
+  for (const TensorDecl& tensor : program.tensors) {
+    Buffer& buffer = tensors.emplace_back(tensor.dtype, sizes_of(program, tensor, call));
+    if (tensor.output) {
+      double unwritten = is_float(tensor.dtype) ? std::numeric_limits<double>::quiet_NaN() : -1;
+      buffer.set(std::vector<double>(static_cast<std::size_t>(buffer.elements()), unwritten));
+    } else {
+      fill(buffer, random);
+    }
+  }
+  return tensors;
+}
+
+void run(const Program& program, const Call& call, std::vector<Buffer>& tensors, Landing landing) {
+  std::vector<TensorView> views;
+  for (Buffer& tensor : tensors) views.push_back(tensor.view());
+  std::vector<double> scalars;
+  for (const ScalarDecl& scalar : program.scalars) scalars.push_back(call.scalars.at(scalar.name));
+  interpret(program, views, scalars, {landing});
+}
+
+std::vector<std::vector<double>> outputs(const Program& program, const Call& call, Landing landing) {
+  std::vector<Buffer> tensors = arguments(program, call);
+  run(program, call, tensors, landing);
+  std::vector<std::vector<double>> result;
+  for (const Buffer& tensor : tensors) result.push_back(tensor.get());
+  return result;
+}
+
+::testing::AssertionResult same_result(const Program& before, const Program& after, const Call& call,
+                                       double tolerance) {
+  std::vector<std::vector<double>> expected = outputs(before, call);
+  for (Landing landing : {Landing::last, Landing::first}) {
+    if (landing == Landing::first && after.stage < Stage::synced) continue;
+    std::vector<std::vector<double>> actual = outputs(after, call, landing);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (auto result = same_tensor(before.tensors[i], expected[i], actual[i], tolerance); !result)
+        return result;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+}  // namespace tessera::test

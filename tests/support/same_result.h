@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tile_core/interpreter/buffer.h"
+#include "tile_core/interpreter/interpreter.h"
+
+namespace tessera::test {
+
+/// One call of a program: the sizes of its dims and its scalars by name, and what its inputs are drawn from.
+struct Call {
+  std::map<std::string, std::int64_t> dims;
+  std::map<std::string, double> scalars = {};
+  unsigned seed = 1;
+};
+
+/// The tensors of a call, dense, in order of declaration: inputs random (floats normal, integers 0 to 7,
+/// booleans fair), outputs filled with NaN or, where they are integers, -1.
+std::vector<Buffer> arguments(const Program& program, const Call& call);
+/// Interprets the program on them.
+void run(const Program& program, const Call& call, std::vector<Buffer>& tensors,
+         Landing landing = Landing::last);
+/// The elements of every tensor after a run on random inputs.
+std::vector<std::vector<double>> outputs(const Program& program, const Call& call,
+                                         Landing landing = Landing::last);
+
+/// Whether two programs over the same tensors give the same outputs: bitwise, or within `tolerance` times the
+/// largest magnitude of the output. From Stage::synced on asynchronous copies land both as late and as early
+/// as they may.
+::testing::AssertionResult same_result(const Program& before, const Program& after, const Call& call,
+                                       double tolerance = 0);
+
+}  // namespace tessera::test
