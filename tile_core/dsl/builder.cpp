@@ -160,13 +160,13 @@ LoopRange Builder::sequential(const Dim& dim, int tile, const Operand& begin, co
           end.loc()};
 }
 
-Tile Builder::full(DType dtype, std::initializer_list<Axis> axes, double value, Loc loc) {
+Tile Builder::full(DType dtype, const std::vector<Axis>& axes, double value, Loc loc) {
   Type type{.dtype = dtype};
   for (const Axis& axis : axes) type.axes.push_back(axis.id());
   return {&tracer_, tracer_.emit(Constant{round_to(dtype, value)}, std::move(type), loc)};
 }
 
-Tile Builder::zeros(DType dtype, std::initializer_list<Axis> axes, Loc loc) {
+Tile Builder::zeros(DType dtype, const std::vector<Axis>& axes, Loc loc) {
   return full(dtype, axes, 0, loc);
 }
 

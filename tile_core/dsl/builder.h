@@ -48,11 +48,12 @@ class In {
   In(Tracer* tracer, TensorId id) : tracer_(tracer), id_(id) {}
   template <typename... Rest>
   Tile operator()(const Position& first, const Rest&... rest) const {
-    return load({first, Position(rest)...});
+    return at({first, Position(rest)...});
   }
+  /// The same for a number of dims that only the program's arguments know.
+  Tile at(const std::vector<Position>& positions) const;
 
  private:
-  Tile load(const std::vector<Position>& positions) const;
   Tracer* tracer_;
   TensorId id_;
 };
@@ -76,8 +77,9 @@ class Out {
   Out(Tracer* tracer, TensorId id) : tracer_(tracer), id_(id) {}
   template <typename... Rest>
   Place operator()(const Position& first, const Rest&... rest) const {
-    return Place(tracer_, id_, {first, Position(rest)...});
+    return at({first, Position(rest)...});
   }
+  Place at(std::vector<Position> positions) const { return Place(tracer_, id_, std::move(positions)); }
 
  private:
   Tracer* tracer_;
@@ -146,8 +148,8 @@ class Builder {
   LoopRange sequential(const Dim& dim, int tile, Loc loc = Loc::here());
   LoopRange sequential(const Dim& dim, int tile, const Operand& begin, const Operand& end);
 
-  Tile zeros(DType dtype, std::initializer_list<Axis> axes, Loc loc = Loc::here());
-  Tile full(DType dtype, std::initializer_list<Axis> axes, double value, Loc loc = Loc::here());
+  Tile zeros(DType dtype, const std::vector<Axis>& axes, Loc loc = Loc::here());
+  Tile full(DType dtype, const std::vector<Axis>& axes, double value, Loc loc = Loc::here());
 
   Program finish() { return tracer_.finish(); }
 

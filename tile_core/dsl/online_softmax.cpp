@@ -5,19 +5,27 @@
 #include "tile_core/dsl/math.h"
 
 namespace tessera::dsl {
+namespace {
 
-OnlineSoftmax::OnlineSoftmax(Builder& builder, std::initializer_list<Axis> rows, Loc loc)
+/// exp(a - b): the difference is taken first, so that a large common offset costs no digits.
+Tile exp_of_difference(const Operand& a, const Operand& b, Loc loc) {
+  Tile difference = binary(BinaryFn::sub, a, b);
+  return exp2({binary(BinaryFn::mul, {difference, loc}, {std::numbers::log2e, loc}), loc});
+}
+
+}  // namespace
+
+OnlineSoftmax::OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Loc loc)
     : top_(builder.full(f32, rows, -inf, loc)),
       total_(builder.zeros(f32, rows, loc)),
       keep_(builder.zeros(f32, rows, loc)) {}
 
 Tile OnlineSoftmax::weights(const Operand& scores, const Axis& axis, Loc loc) {
   Tile top = max({top_, loc}, {reduce_max(scores, axis, loc), loc});
-  // -inf - (-inf) is NaN: a row that has seen no key is shifted by 0. The row's value is guarded, never the
-  // element.
+  // -inf - (-inf) is NaN: a row that has seen no key is shifted by 0. The row's value is guarded, never the element.
   Tile shift = where({binary(BinaryFn::eq, {top, loc}, {-inf, loc}), loc}, {0, loc}, {top, loc});
-  keep_ = Operand(exp2({binary(BinaryFn::sub, {top_, loc}, {shift, loc}), loc}), loc);
-  Tile weights = exp2({binary(BinaryFn::sub, scores, {shift, loc}), loc});
+  keep_ = Operand(exp_of_difference({top_, loc}, shift, loc), loc);
+  Tile weights = exp_of_difference(scores, shift, loc);
   Tile sum = reduce_sum({weights, loc}, axis, loc);
   Tile kept = binary(BinaryFn::mul, {total_, loc}, {keep_, loc});
   total_ = Operand(binary(BinaryFn::add, {kept, loc}, {sum, loc}), loc);
@@ -32,9 +40,8 @@ Tile OnlineSoftmax::inverse_total(Loc loc) const {
 }
 
 Tile OnlineSoftmax::logsumexp(Loc loc) const {
-  Tile log_total = log2({total_, loc});
-  Tile in_log2 = binary(BinaryFn::add, {top_, loc}, {log_total, loc});
-  return binary(BinaryFn::mul, {in_log2, loc}, {std::numbers::ln2, loc});
+  Tile log_total = log({total_, loc});
+  return binary(BinaryFn::add, {top_, loc}, {log_total, loc});
 }
 
 }  // namespace tessera::dsl

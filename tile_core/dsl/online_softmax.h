@@ -8,15 +8,19 @@ namespace tessera::dsl {
 /// are all -inf gives weights 0, inverse_total 0 and logsumexp -inf.
 class OnlineSoftmax {
  public:
-  OnlineSoftmax(Builder& builder, std::initializer_list<Axis> rows, Loc loc = Loc::here());
+  OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Loc loc = Loc::here());
 
-  /// exp2(scores - running maximum) after taking the tile's scores along `axis` into account.
+  /// exp(scores - running maximum) after taking the tile's scores along `axis` into account.
   Tile weights(const Operand& scores, const Axis& axis, Loc loc = Loc::here());
   /// What earlier sums must be multiplied by after the last weights().
   Tile keep() const { return {&keep_.tracer(), keep_.id()}; }
-  /// 1 / the sum of all weights, or 0 where there is none.
+  /// The sum of the weights so far, all relative to the maximum.
+  Tile total() const { return {&total_.tracer(), total_.id()}; }
+  /// 1 / total, or 0 where that is 0.
   Tile inverse_total(Loc loc = Loc::here()) const;
-  /// The natural logarithm of the sum of exp(natural scores).
+  /// The largest score so far.
+  Tile maximum() const { return {&top_.tracer(), top_.id()}; }
+  /// The natural logarithm of the sum of exp(scores).
   Tile logsumexp(Loc loc = Loc::here()) const;
 
  private:

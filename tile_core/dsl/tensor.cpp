@@ -66,7 +66,7 @@ std::vector<AxisId> axes_of(const std::vector<Subscript>& subscripts) {
 
 }  // namespace
 
-Tile In::load(const std::vector<Position>& positions) const {
+Tile In::at(const std::vector<Position>& positions) const {
   std::vector<Subscript> list = subscripts(*tracer_, id_, positions);
   Type type{.dtype = tracer_->program.tensor(id_).dtype, .axes = axes_of(list)};
   return {tracer_, tracer_->emit(Load{id_, std::move(list)}, std::move(type), positions.front().loc())};

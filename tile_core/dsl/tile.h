@@ -75,6 +75,7 @@ class Var {
   Var(const Var&) = delete;
   Var& operator=(const Var& other) { return *this = Operand(other); }
   Var& operator=(const Operand& value);
+  Var& operator=(const Tile& value) { return *this = Operand(value, value.tracer().loc_of(value.id())); }
   Var& operator+=(const Operand& value);
 
   Tracer& tracer() const { return *tracer_; }

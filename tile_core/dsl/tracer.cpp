@@ -16,7 +16,8 @@ Block& Tracer::block() {
   return open_.empty() ? program.body : std::get<Loop>(open_.back().inst.op).body;
 }
 
-ValueId Tracer::new_value(Type type, bool index_expression) {
+ValueId Tracer::new_value(Type type, bool index_expression, Loc loc) {
+  locs_.push_back(loc);
   index_expressions_.push_back(index_expression);
   return program.new_value(std::move(type));
 }
@@ -34,7 +35,7 @@ bool Tracer::reads_indices_only(const Op& op) const {
 
 ValueId Tracer::emit(Op op, Type type, Loc loc) {
   bool index_expression = reads_indices_only(op);
-  ValueId id = new_value(std::move(type), index_expression);
+  ValueId id = new_value(std::move(type), index_expression, loc);
   block().insts.push_back({{id}, std::move(op), loc});
   return id;
 }
@@ -60,7 +61,7 @@ void Tracer::open_loop(AxisId axis, ValueId begin, ValueId end, bool pipelined, 
   Loop loop{.axis = axis, .begin = begin, .end = end, .pipelined = pipelined};
   OpenLoop open{.inst = {{}, {}, loc}, .entry = variables_};
   for (ValueId& variable : variables_) {
-    ValueId parameter = new_value(program.type(variable), false);
+    ValueId parameter = new_value(program.type(variable), false, loc);
     loop.parameters.push_back(parameter);
     variable = parameter;
   }
@@ -83,7 +84,7 @@ void Tracer::close_loop() {
     loop.parameters.push_back(parameters[i]);
     loop.carried.push_back(open.entry[i]);
     loop.body.yields.push_back(variables_[i]);
-    variables_[i] = new_value(program.type(parameters[i]), false);
+    variables_[i] = new_value(program.type(parameters[i]), false, open.inst.loc);
     open.inst.results.push_back(variables_[i]);
   }
   variables_.resize(open.entry.size());  // a Var of the body ends with it

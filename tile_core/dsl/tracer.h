@@ -32,6 +32,8 @@ class Tracer {
   void fail_later(std::string message);
   Program finish();
 
+  /// Where a value was written.
+  Loc loc_of(ValueId value) const { return locs_.at(index_of(value)); }
   /// An index expression: made of indices, sizes and integers only.
   bool is_index_expression(ValueId value) const { return index_expressions_.at(index_of(value)); }
 
@@ -42,12 +44,13 @@ class Tracer {
   };
 
   Block& block();
-  ValueId new_value(Type type, bool index_expression);
+  ValueId new_value(Type type, bool index_expression, Loc loc);
   bool reads_indices_only(const Op& op) const;
 
   std::vector<ValueId> variables_;
   std::vector<OpenLoop> open_;
   std::vector<bool> index_expressions_;
+  std::vector<Loc> locs_;
   std::string failure_;
 };
 

@@ -82,7 +82,7 @@ class Printer {
     if (p_.launch.warps > 0) text_ += fmt::format(" warps {}", p_.launch.warps);
     if (p_.launch.shared_bytes > 0) text_ += fmt::format(" shared {}", p_.launch.shared_bytes);
     text_ += " {\n";
-    for (const Dim& d : p_.dims) text_ += fmt::format("  dim {}\n", d.name);
+    for (const DimInfo& d : p_.dims) text_ += fmt::format("  dim {}\n", d.name);
     for (const AxisInfo& a : p_.axes) {
       text_ += fmt::format("  axis {}:{} {}", a.name, a.extent, name_of(a.kind));
       text_ += a.kind == AxisKind::warps ? "\n" : fmt::format(" {}\n", dim(a.dim));
@@ -211,6 +211,14 @@ class Printer {
 
 std::string to_text(const Program& program) {
   return Printer(program).run();
+}
+
+std::string to_text(const Program& program, const Inst& inst) {
+  return Printer(program).run(inst);
+}
+
+std::string name_of(const Program& program, ValueId id) {
+  return Printer(program).run(id);
 }
 
 std::string to_text(const Program& program, const Layout& layout) {

@@ -11,9 +11,9 @@ namespace tessera {
 enum class Stage : std::uint8_t { tile, mapped, masked, placed, laid_out, device, synced, ready };
 
 /// A run-time size, named by the author.
-struct Dim {
+struct DimInfo {
   std::string name;
-  bool operator==(const Dim&) const = default;
+  bool operator==(const DimInfo&) const = default;
 };
 
 enum class AxisKind : std::uint8_t {
@@ -57,7 +57,7 @@ struct LaunchInfo {
 struct Program {
   std::string name;
   Stage stage = Stage::tile;
-  std::vector<Dim> dims;
+  std::vector<DimInfo> dims;
   std::vector<AxisInfo> axes;
   std::vector<TensorDecl> tensors;
   std::vector<ScalarDecl> scalars;
@@ -70,7 +70,7 @@ struct Program {
 
   const AxisInfo& axis(AxisId id) const { return axes.at(index_of(id)); }
   const TensorDecl& tensor(TensorId id) const { return tensors.at(index_of(id)); }
-  const Dim& dim(DimId id) const { return dims.at(index_of(id)); }
+  const DimInfo& dim(DimId id) const { return dims.at(index_of(id)); }
   const Type& type(ValueId id) const { return types.at(index_of(id)); }
   Type& type(ValueId id) { return types.at(index_of(id)); }
   ValueId new_value(Type type);

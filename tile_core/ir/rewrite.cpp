@@ -1,5 +1,6 @@
 #include "tile_core/ir/rewrite.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tile_core/base/error.h"
@@ -133,7 +134,8 @@ std::vector<ValueId> Rewriter::copy_loop(const Inst& inst, const LoopHooks& hook
     Type type = out_.type(parameter);
     result.results.push_back(define(std::move(type)));
   }
-  for (std::size_t i = 0; i < inst.results.size(); ++i) replace(inst.results[i], result.results[i]);
+  std::size_t kept = std::min(inst.results.size(), result.results.size());  // a hook may drop what is carried
+  for (std::size_t i = 0; i < kept; ++i) replace(inst.results[i], result.results[i]);
   std::vector<ValueId> results = result.results;
   result.op = std::move(now);
   block_->insts.push_back(std::move(result));

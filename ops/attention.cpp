@@ -1,0 +1,83 @@
+#include "ops/operator.h"
+#include "ops/shapes.h"
+#include "tile_core/dsl/math.h"
+#include "tile_core/dsl/online_softmax.h"
+
+/// output[i,:] = softmax_j(scale * query[i,:] . key[j,:] + mask[i,j]) @ value[j,:] in one pass over j; Dao, arXiv 2307.08691.
+/// Key j is visible to row i where j <= i + diagonal (causal) and where a boolean mask says so.
+/// https://pytorch.org/docs/2.11/generated/torch.nn.functional.scaled_dot_product_attention.html
+namespace tessera::ops {
+namespace {
+
+using namespace dsl;
+
+enum Mask { kNoMask, kBoolean, kAdded };  // flag "mask"
+
+Program program(const Facts& facts, const Tiles& tiles) {
+  bool causal = facts.flags.at("causal") != 0;
+  int masked = facts.flags.at("mask");
+  DType dtype = facts.tensors.at(0).dtype;
+
+  Builder p("attention");
+  Dim B = p.dim("B"), H = p.dim("H"), G = p.dim("G"), I = p.dim("I"), J = p.dim("J"), D = p.dim("D"), E = p.dim("E");
+  In query = p.in("query", dtype, {B, H, I, D}), key = p.in("key", dtype, {B, G, J, D}), value = p.in("value", dtype, {B, G, J, E});
+  std::vector<In> mask;
+  if (masked != kNoMask) mask.push_back(p.in("mask", facts.tensors.at(3).dtype, {B, H, I, J}));
+  Out output = p.out("output", dtype, {B, H, I, E}), logsumexp = p.out("logsumexp", f32, {B, H, I});
+  Tile scale = p.scalar("scale", f32), diagonal = p.scalar("diagonal", i64), group = p.scalar("group", i64);
+
+  Tile batch = p.grid(B), head = p.grid(H), kv_head = head / group;
+  Axis i = p.grid(I, tiles.at("i")), d = p.all(D, tiles.at("d")), e = p.all(E, tiles.at("e"));
+  Tile rows = query(batch, head, i, d);
+  Tile last = i.index() + diagonal;  // the last key that each row sees
+  Tile stop = causal ? min(J, i.end() + diagonal) : cast(i64, J);
+  OnlineSoftmax row(p, {i});
+  Var acc = p.zeros(f32, {i, e});
+  for (Axis j : p.pipelined(J, tiles.at("j"), 0, stop)) {
+    Tile scores = dot(rows, key(batch, kv_head, j, d), d) * scale;
+    Tile added = masked == kAdded ? scores + mask.front()(batch, head, i, j) : scores;
+    Tile chosen = masked == kBoolean ? where(mask.front()(batch, head, i, j), added, -inf) : added;
+    Tile weights = row.weights(causal ? where(j.index() <= last, chosen, -inf) : chosen, j);
+    acc = acc * row.keep() + dot(cast(dtype, weights), value(batch, kv_head, j, e), j);
+  }
+  output(batch, head, i, e) = cast(dtype, acc * row.inverse_total());
+  logsumexp(batch, head, i) = row.logsumexp();
+  return p.finish();
+}
+
+std::vector<Variant> space(const Problem& problem, const Target&) {
+  const auto head_dims = {16, 32, 64, 96, 128, 192, 256};
+  int d = covering(size(problem, "D"), head_dims);
+  int e = covering(size(problem, "E"), head_dims);
+  std::vector<Variant> variants;
+  auto offer = [&](int i, int j, int warps) { variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}}); };
+  if (size(problem, "I") > 16 && std::max(d, e) <= 128) offer(64, 64, 8);
+  if (size(problem, "I") > 16) offer(32, 32, 4);
+  offer(16, 32, 4);
+  return variants;
+}
+
+double pairs(const Problem& problem) {
+  double I = static_cast<double>(size(problem, "I"));
+  double J = static_cast<double>(size(problem, "J"));
+  double all = static_cast<double>(size(problem, "B")) * static_cast<double>(size(problem, "H")) * I * J;
+  return problem.facts.flags.at("causal") != 0 ? all / 2 : all;  // flash-attention's convention
+}
+
+double flops(const Problem& problem) { return 2 * pairs(problem) * static_cast<double>(size(problem, "D") + size(problem, "E")); }
+
+double bytes(const Problem& problem) {
+  auto rows = static_cast<double>(size(problem, "B") * size(problem, "H") * size(problem, "I"));
+  auto keys = static_cast<double>(size(problem, "B") * size(problem, "G") * size(problem, "J"));
+  auto widths = static_cast<double>(size(problem, "D") + size(problem, "E"));
+  return (rows + keys) * widths * size_of(problem.facts.tensors.front().dtype) + rows * size_of(f32);
+}
+
+}  // namespace
+
+const Operator& attention() {
+  static const Operator kOperator{"attention", program, space, flops, bytes};
+  return kOperator;
+}
+
+}  // namespace tessera::ops

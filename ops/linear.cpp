@@ -1,0 +1,72 @@
+#include "ops/operator.h"
+#include "ops/shapes.h"
+#include "tile_core/dsl/math.h"
+
+/// out[m,n] = activation(sum_k input[m,k] * weight[n,k] + bias[n]), nothing rounded before the activation.
+/// https://pytorch.org/docs/2.11/generated/torch.nn.functional.linear.html and torch.nn.functional.gelu.html
+namespace tessera::ops {
+namespace {
+
+using namespace dsl;
+
+enum Activation { kNone, kErf, kTanh };  // flag "gelu"
+
+Program program(const Facts& facts, const Tiles& tiles) {
+  bool has_bias = facts.flags.at("bias") != 0;
+  bool keeps = facts.flags.at("preactivation") != 0;  // training: backward needs what the activation saw
+  int activation = facts.flags.at("gelu");
+  DType dtype = facts.tensors.at(0).dtype;
+
+  Builder p(activation == kNone ? "linear" : "linear_gelu");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
+  In input = p.in("input", dtype, {M, K}), weight = p.in("weight", dtype, {N, K});
+  std::vector<In> bias;
+  if (has_bias) bias.push_back(p.in("bias", dtype, {N}));
+  Out out = p.out("out", dtype, {M, N});
+
+  Axis m = p.grid(M, tiles.at("m")), n = p.grid(N, tiles.at("n"));
+  Var acc = p.zeros(f32, {m, n});
+  for (Axis k : p.pipelined(K, tiles.at("k"))) acc += dot(input(m, k), weight(n, k), k);
+  if (has_bias) acc += bias.front()(n);
+  if (keeps) p.out("preactivation", dtype, {M, N})(m, n) = cast(dtype, acc);
+  if (activation == kErf) acc = gelu(acc);
+  if (activation == kTanh) acc = gelu_tanh(acc);
+  out(m, n) = cast(dtype, acc);
+  return p.finish();
+}
+
+std::vector<Variant> space(const Problem& problem, const Target&) {
+  std::int64_t M = size(problem, "M");
+  std::int64_t N = size(problem, "N");
+  int k = problem.facts.tensors.front().dtype == f32 ? 16 : 32;
+  std::vector<Variant> variants;
+  auto offer = [&](int m, int n, int warps) { variants.push_back({{{"m", m}, {"n", n}, {"k", k}}, {.warps = warps}}); };
+  constexpr std::int64_t kManyTiles = 128 * 128 * 64;
+  if (M > 64 && N > 64 && M * N >= kManyTiles) offer(128, 128, 8);
+  if (M > 16) offer(64, 64, 4);
+  offer(16, 64, 2);
+  return variants;
+}
+
+double flops(const Problem& problem) {
+  return 2.0 * static_cast<double>(size(problem, "M")) * static_cast<double>(size(problem, "N")) *
+         static_cast<double>(size(problem, "K"));
+}
+
+double bytes(const Problem& problem) {
+  auto M = static_cast<double>(size(problem, "M"));
+  auto N = static_cast<double>(size(problem, "N"));
+  auto K = static_cast<double>(size(problem, "K"));
+  int outputs = problem.facts.flags.at("preactivation") != 0 ? 2 : 1;
+  double elements = M * K + N * K + outputs * M * N + (problem.facts.flags.at("bias") != 0 ? N : 0);
+  return elements * size_of(problem.facts.tensors.front().dtype);
+}
+
+}  // namespace
+
+const Operator& linear() {
+  static const Operator kOperator{"linear", program, space, flops, bytes};
+  return kOperator;
+}
+
+}  // namespace tessera::ops

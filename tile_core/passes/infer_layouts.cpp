@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "tile_core/base/error.h"
+#include "tile_core/ir/operands.h"
+#include "tile_core/ir/rewrite.h"
+#include "tile_core/ir/uses.h"
+#include "tile_core/passes/infer_layouts.h"
+#include "tile_core/passes/layouts.h"
+
+namespace tessera {
+namespace {
+
+/// A literal or an index can be made again in any layout.
+bool is_free(const Op& op) { return std::holds_alternative<Constant>(op) || std::holds_alternative<Index>(op); }
+
+/// Inserts a conversion wherever an operand's layout is not what the operation works in.
+class InsertConversions {
+ public:
+  InsertConversions(const Program& program, const LayoutMap& layouts) : program_(program), uses_(program), layouts_(layouts) {}
+
+  bool operator()(Rewriter& r, const Inst& inst) const {
+    if (std::holds_alternative<Loop>(inst.op)) return loop(r, inst);
+    if (inst.results.empty() || program_.type(inst.result()).space != Space::registers) return false;
+    bool follows = std::holds_alternative<Broadcast>(inst.op) || std::holds_alternative<Unary>(inst.op) ||
+                   std::holds_alternative<Binary>(inst.op) || std::holds_alternative<Select>(inst.op) ||
+                   std::holds_alternative<Cast>(inst.op) || std::holds_alternative<Dot>(inst.op);
+    if (!follows) return false;
+    const Layout& wanted = layouts_.of(inst.result());
+    Op op = inst.op;
+    for_each_operand(op, [&](ValueId& id) { id = operand(r, id, wanted, inst.loc); });
+    r.replace(inst.result(), r.emit(std::move(op), program_.type(inst.result()), inst.loc));
+    return true;
+  }
+
+ private:
+  ValueId operand(Rewriter& r, ValueId old, const Layout& wanted, Loc loc) const {
+    const Type& type = program_.type(old);
+    if (type.space != Space::registers) return r.map(old);
+    Layout layout = wanted.restrict_to(type.axes);
+    return layout == type.layout ? r.map(old) : converted(r, old, std::move(layout), loc);
+  }
+
+  ValueId converted(Rewriter& r, ValueId old, Layout layout, Loc loc) const {
+    Type type = program_.type(old);
+    type.layout = std::move(layout);
+    const Op& definer = uses_.definer(old).op;
+    if (is_free(definer)) return r.emit(r.map(definer), std::move(type), loc);
+    return r.emit(Convert{r.map(old)}, std::move(type), loc);
+  }
+
+  bool loop(Rewriter& r, const Inst& inst) const {
+    const Loop& old = std::get<Loop>(inst.op);
+    std::vector<ValueId> entry;
+    for (std::size_t i = 0; i < old.carried.size(); ++i) {
+      ValueId now = r.map(old.carried[i]);
+      entry.push_back(now);
+      r.replace(old.carried[i], operand(r, old.carried[i], program_.type(old.parameters[i]).layout, inst.loc));
+    }
+    r.copy_loop(inst, {.leave = [&](Loop& loop) {
+                  for (std::size_t i = 0; i < old.parameters.size(); ++i) {
+                    loop.body.yields[i] = operand(r, old.body.yields[i], program_.type(old.parameters[i]).layout, inst.loc);
+                  }
+                }});
+    for (std::size_t i = 0; i < old.carried.size(); ++i) r.replace(old.carried[i], entry[i]);
+    return true;
+  }
+
+  const Program& program_;
+  Uses uses_;
+  const LayoutMap& layouts_;
+};
+
+int choose_warps(const Program& program, const PassContext& context) {
+  if (context.schedule.warps != Schedule::kAutomatic) return context.schedule.warps;
+  std::int64_t largest = 1;
+  for (const Type& type : program.types) {
+    if (type.space == Space::registers) largest = std::max(largest, elements(program, type));
+  }
+  return warps_for(largest);
+}
+
+}  // namespace
+
+Program infer_layouts(const Program& in, const PassContext& context) {
+  Program p = in;
+  p.launch.warps = choose_warps(in, context);
+  LayoutMap layouts = solve_layouts(p, context);
+  for (std::size_t i = 0; i < p.types.size(); ++i) {
+    if (p.types[i].space == Space::registers) p.types[i].layout = layouts.of(static_cast<ValueId>(i));
+  }
+  return rewrite(p, InsertConversions(p, layouts));
+}
+
+}  // namespace tessera

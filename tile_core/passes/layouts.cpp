@@ -1,0 +1,132 @@
+#include "tile_core/passes/layouts.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "tile_core/base/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr int kLanes = 32;
+constexpr int kMaxWarps = 8;
+
+/// The largest power of two that divides n and is at most limit.
+int power_of_two(int n, int limit) {
+  int result = 1;
+  while (result * 2 <= limit && n % (result * 2) == 0) result *= 2;
+  return result;
+}
+
+/// Hands out an axis' elements digit by digit, the fastest first.
+class Digits {
+ public:
+  explicit Digits(const Program& program) : program_(program) {}
+
+  int rest(AxisId axis) const { return program_.axis(axis).extent / taken(axis); }
+
+  void take(Place place, AxisId axis, int count) {
+    repeats_.push_back({place, axis, count, taken(axis)});
+    taken_[axis] = taken(axis) * count;
+  }
+
+  /// Gives up to `limit` values of a place to the axes, the last axis first; returns how many it gave.
+  int spread(Place place, const std::vector<AxisId>& axes, int limit) {
+    int given = 1;
+    for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
+      int count = power_of_two(rest(*it), limit / given);
+      if (count > 1) take(place, *it, count);
+      given *= count;
+    }
+    return given;
+  }
+
+  void replicate(Place place, int count) {
+    if (count > 1) repeats_.push_back({place, AxisId::none, count, 0});
+  }
+
+  /// What is left stays in each thread's registers.
+  Layout finish(const std::vector<AxisId>& axes) {
+    for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
+      if (rest(*it) > 1) take(Place::reg, *it, rest(*it));
+    }
+    return Layout(std::move(repeats_));
+  }
+
+ private:
+  int taken(AxisId axis) const {
+    auto it = taken_.find(axis);
+    return it == taken_.end() ? 1 : it->second;
+  }
+
+  const Program& program_;
+  std::vector<Repeat> repeats_;
+  std::map<AxisId, int> taken_;
+};
+
+std::vector<AxisId> joined(std::vector<AxisId> a, const std::vector<AxisId>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
+int warps_for(std::int64_t elements) {
+  constexpr int kElementsPerThread = 64;
+  int warps = 1;
+  while (warps < kMaxWarps && elements >= std::int64_t{2} * warps * kLanes * kElementsPerThread) warps *= 2;
+  return warps;
+}
+
+Layout dot_layout(const Program& program, const std::vector<AxisId>& rows, const std::vector<AxisId>& columns, int warps,
+                  int column_vector) {
+  constexpr int kColumnLanes = 16;
+  Digits digits(program);
+  if (!columns.empty() && column_vector > 1) {
+    digits.take(Place::reg, columns.back(), power_of_two(digits.rest(columns.back()), column_vector));
+  }
+  int lanes = digits.spread(Place::lane, columns, kColumnLanes);
+  lanes *= digits.spread(Place::lane, rows, kLanes / lanes);
+  lanes *= digits.spread(Place::lane, columns, kLanes / lanes);
+  digits.replicate(Place::lane, kLanes / lanes);
+  int given = digits.spread(Place::warp, rows, warps);
+  given *= digits.spread(Place::warp, columns, warps / given);
+  digits.replicate(Place::warp, warps / given);
+  return digits.finish(joined(rows, columns));
+}
+
+Layout access_layout(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous, int vector, int warps) {
+  Digits digits(program);
+  std::vector<AxisId> others = axes;
+  std::vector<AxisId> along;
+  if (contiguous != AxisId::none) {
+    std::erase(others, contiguous);
+    along = {contiguous};
+    int width = power_of_two(digits.rest(contiguous), vector);
+    if (width > 1) digits.take(Place::reg, contiguous, width);
+  }
+  int lanes = digits.spread(Place::lane, along, kLanes);
+  lanes *= digits.spread(Place::lane, others, kLanes / lanes);
+  digits.replicate(Place::lane, kLanes / lanes);
+  int given = digits.spread(Place::warp, others, warps);
+  given *= digits.spread(Place::warp, along, warps / given);
+  digits.replicate(Place::warp, warps / given);
+  return digits.finish(joined(others, along));
+}
+
+Access widest_access(const Program& program, const PassContext& context, TensorId tensor, const std::vector<Subscript>& subscripts) {
+  constexpr int kMaxBytes = 16;
+  if (index_of(tensor) >= context.facts.tensors.size()) {
+    throw InternalError::format("the facts of a call of '{}' lack tensor '{}'", program.name, program.tensor(tensor).name);
+  }
+  const TensorFacts& facts = context.facts.tensors[index_of(tensor)];
+  if (facts.contiguous_dim < 0) return {};
+  AxisId axis = subscripts.at(static_cast<std::size_t>(facts.contiguous_dim)).axis;
+  if (axis == AxisId::none) return {};
+  int limit = context.schedule.vector == Schedule::kAutomatic ? kMaxBytes : context.schedule.vector;
+  int elements = std::max(1, std::min(limit, facts.alignment) / size_of(facts.dtype));
+  return {axis, std::gcd(elements, program.axis(axis).extent)};
+}
+
+}  // namespace tessera

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "tile_core/base/error.h"
+#include "tile_core/ir/rewrite.h"
+#include "tile_core/ir/uses.h"
+#include "tile_core/passes/passes.h"
+
+namespace tessera {
+namespace {
+
+double identity(ReduceFn fn) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (fn) {
+    case ReduceFn::sum: return 0;
+    case ReduceFn::max: return -kInfinity;
+    case ReduceFn::min: return kInfinity;
+  }
+  throw InternalError::format("mask_tails: no identity of reduction {}", static_cast<int>(fn));
+}
+
+/// Where each axis starts, as the program's own subscripts and indices say.
+std::map<AxisId, ValueId> starts_of(const Block& block) {
+  std::map<AxisId, ValueId> starts;
+  auto note = [&](AxisId axis, ValueId start) {
+    if (axis != AxisId::none) starts[axis] = start;
+  };
+  for (const Inst& inst : block.insts) {
+    if (const Index* index = std::get_if<Index>(&inst.op)) note(index->axis, index->start);
+    if (const Load* load = std::get_if<Load>(&inst.op)) {
+      for (const Subscript& s : load->subscripts) note(s.axis, s.value);
+    }
+    if (const Store* store = std::get_if<Store>(&inst.op)) {
+      for (const Subscript& s : store->subscripts) note(s.axis, s.value);
+    }
+    if (const Loop* loop = std::get_if<Loop>(&inst.op)) {
+      note(loop->axis, loop->start);
+      starts.merge(starts_of(loop->body));
+    }
+  }
+  return starts;
+}
+
+class MaskTails {
+ public:
+  explicit MaskTails(const Program& program) : program_(program), uses_(program), starts_(starts_of(program.body)) {}
+
+  bool operator()(Rewriter& r, const Inst& inst) const {
+    if (const Reduce* reduce = std::get_if<Reduce>(&inst.op)) {
+      ValueId operand = masked(r, reduce->a, reduce->axis, identity(reduce->fn), inst.loc);
+      r.replace(inst.result(), r.emit(Reduce{reduce->fn, operand, reduce->axis}, program_.type(inst.result()), inst.loc));
+      return true;
+    }
+    if (const Dot* dot = std::get_if<Dot>(&inst.op)) {
+      Dot result = std::get<Dot>(r.map(inst.op));
+      result.a = zero_filled(dot->a, dot->axis) ? result.a : masked(r, dot->a, dot->axis, 0, inst.loc);
+      result.b = zero_filled(dot->b, dot->axis) ? result.b : masked(r, dot->b, dot->axis, 0, inst.loc);
+      r.replace(inst.result(), r.emit(result, program_.type(inst.result()), inst.loc));
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  /// Whether the invalid lanes of an axis hold 0. They do where the lanes were loaded, for what lies outside a tensor reads 0.
+  bool zero_filled(ValueId id, AxisId axis) const {
+    const Op& op = uses_.definer(id).op;
+    if (const Load* load = std::get_if<Load>(&op)) {
+      return std::any_of(load->subscripts.begin(), load->subscripts.end(), [&](const Subscript& s) { return s.axis == axis; });
+    }
+    if (const Cast* cast = std::get_if<Cast>(&op)) return zero_filled(cast->a, axis);
+    return false;
+  }
+
+  ValueId masked(Rewriter& r, ValueId old, AxisId axis, double fill, Loc loc) const {
+    const Type& type = program_.type(old);
+    auto start = starts_.find(axis);
+    if (start == starts_.end()) {
+      throw UserError(diagnostic("axis '" + program_.axis(axis).name + "' is reduced, but nothing is indexed with it", loc, "",
+                                 "read a tensor with the axis, or use its index()"));
+    }
+    ValueId index = r.emit(Index{axis, r.map(start->second)}, {.dtype = i64, .axes = {axis}}, loc);
+    ValueId size = r.emit(Size{program_.axis(axis).dim}, {.dtype = i64}, loc);
+    ValueId valid = r.emit(Binary{BinaryFn::lt, index, size}, {.dtype = boolean, .axes = {axis}}, loc);
+    ValueId value = r.emit(Constant{type.dtype == i64 && fill != 0 ? std::copysign(0x1p62, fill) : fill}, {.dtype = type.dtype}, loc);
+    return r.emit(Select{valid, r.map(old), value}, type, loc);
+  }
+
+  const Program& program_;
+  Uses uses_;
+  std::map<AxisId, ValueId> starts_;
+};
+
+}  // namespace
+
+Program mask_tails(const Program& in, const PassContext&) { return rewrite(in, MaskTails(in)); }
+
+}  // namespace tessera

@@ -1,0 +1,61 @@
+#include "tile_core/passes/pipeline.h"
+
+#include "tile_core/base/dump.h"
+#include "tile_core/base/error.h"
+#include "tile_core/ir/print.h"
+#include "tile_core/ir/verify.h"
+
+namespace tessera {
+namespace {
+
+constexpr Pass kPipeline[] = {
+    {"simplify", simplify, Stage::tile},                      // one form
+    {"map_grid", map_grid, Stage::mapped},                    // blocks and starts
+    {"mask_tails", mask_tails, Stage::masked},                // the valid-lane rule becomes selects
+    {"place_tiles", place_tiles, Stage::placed},              // registers or shared memory
+    {"infer_layouts", infer_layouts, Stage::laid_out},        // threads, and conversions where layouts meet
+    {"pipeline_loops", pipeline_loops, Stage::laid_out},      // loads run ahead
+    {"lower_tiles", lower_tiles, Stage::device},              // channels, copies, reductions across warps
+    {"insert_barriers", insert_barriers, Stage::synced},      // waits and barriers
+    {"plan_shared_memory", plan_shared_memory, Stage::ready}  // offsets
+};
+
+void check_legal(const Program& program, const PassContext& c) {
+  std::string sentences;
+  for (const BrokenRule& broken : illegal(program, c.facts, c.schedule, c.target)) {
+    sentences += fmt::format("\n   {}: {}", broken.rule, broken.sentence);
+  }
+  if (sentences.empty()) return;
+  throw UserError::format("tile error: schedule '{}' is illegal for '{}' on {}{}", to_text(c.schedule), program.name, c.target.arch,
+                          sentences);
+}
+
+void verify_after(const char* pass, const Program& program) {
+  try {
+    verify(program);
+  } catch (const InternalError& error) {
+    throw InternalError(fmt::format("{}\n   after pass '{}'   see: TESSERA_DUMP=pass   file: tile_core/passes/{}.cpp", error.what(), pass,
+                                    pass));
+  }
+}
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+Program lower(const Program& program, const PassContext& context,
+              const std::function<void(const Pass&, const Program&)>& after) {
+  check_legal(program, context);
+  verify(program);
+  Program p = program;
+  for (const Pass& pass : kPipeline) {
+    p = pass.run(p, context);
+    p.stage = pass.leaves;
+    dump::write("pass", program.name, pass.name, to_text(p));  // before verify: a broken result must be visible
+    verify_after(pass.name, p);
+    if (after) after(pass, p);
+  }
+  return p;
+}
+
+}  // namespace tessera

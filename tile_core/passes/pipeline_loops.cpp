@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <map>
+
+#include "tile_core/ir/rewrite.h"
+#include "tile_core/passes/passes.h"
+
+namespace tessera {
+namespace {
+
+const Type kIndex{.dtype = i64};
+
+/// Loads of a loop's own body into shared memory that move with the loop's axis.
+std::vector<const Inst*> streamed(const Program& program, const Loop& loop) {
+  std::vector<const Inst*> loads;
+  for (const Inst& inst : loop.body.insts) {
+    const Load* load = std::get_if<Load>(&inst.op);
+    if (load == nullptr || program.type(inst.result()).space != Space::shared) continue;
+    bool depends_only_on_start = true;  // other subscripts must be known before the loop
+    bool moves = false;
+    for (const Subscript& s : load->subscripts) {
+      moves = moves || (s.axis == loop.axis && s.value == loop.start);
+      for (const Inst& other : loop.body.insts) {
+        bool defined_here = std::find(other.results.begin(), other.results.end(), s.value) != other.results.end();
+        depends_only_on_start = depends_only_on_start && !defined_here;
+      }
+    }
+    if (moves && depends_only_on_start) loads.push_back(&inst);
+  }
+  return loads;
+}
+
+int choose_stages(const PassContext& context) {
+  if (context.schedule.stages != Schedule::kAutomatic) return context.schedule.stages;
+  return context.target.cp_async ? 2 : 1;
+}
+
+class PipelineLoops {
+ public:
+  PipelineLoops(const Program& program, int stages) : p_(program), stages_(stages) {}
+
+  bool operator()(Rewriter& r, const Inst& inst) {
+    if (auto ring = rings_.find(&inst); ring != rings_.end()) {
+      run_ahead(r, inst, ring->second);
+      return true;
+    }
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    if (loop == nullptr || !loop->pipelined || stages_ < 2) return false;
+    std::vector<const Inst*> loads = streamed(p_, *loop);
+    if (loads.empty()) return false;
+    pipeline(r, inst, *loop, loads);
+    return true;
+  }
+
+ private:
+  /// The tiles of one load that are in flight: what the body reads, and what it loads for later.
+  struct Ring {
+    const Loop* loop = nullptr;
+    std::vector<ValueId> parameters;  // new; the first is this iteration's tile
+    ValueId ahead = ValueId::none;
+  };
+
+  /// The load as it would be for the loop starting at `start`.
+  static Load at(Rewriter& r, const Inst& inst, const Loop& loop, ValueId start) {
+    Load load = std::get<Load>(inst.op);
+    for (Subscript& s : load.subscripts) {
+      if (s.value != ValueId::none) s.value = s.axis == loop.axis && s.value == loop.start ? start : r.map(s.value);
+    }
+    return load;
+  }
+
+  ValueId offset(Rewriter& r, ValueId start, std::int64_t tiles, const Loop& loop) const {
+    if (tiles == 0) return start;
+    double lanes = static_cast<double>(tiles * p_.axis(loop.axis).extent);
+    ValueId distance = r.emit(Constant{lanes}, kIndex, {});
+    return r.emit(Binary{BinaryFn::add, start, distance}, kIndex, {});
+  }
+
+  void pipeline(Rewriter& r, const Inst& inst, const Loop& loop, const std::vector<const Inst*>& loads) {
+    std::vector<std::vector<ValueId>> first(loads.size());
+    for (int i = 0; i + 1 < stages_; ++i) {
+      ValueId start = offset(r, r.map(loop.begin), i, loop);
+      for (std::size_t l = 0; l < loads.size(); ++l) {
+        first[l].push_back(r.emit(at(r, *loads[l], loop, start), p_.type(loads[l]->result()), loads[l]->loc));
+      }
+    }
+    auto enter = [&](Loop& now) {
+      for (std::size_t l = 0; l < loads.size(); ++l) {
+        Ring ring{&loop};
+        for (ValueId id : first[l]) {
+          now.carried.push_back(id);
+          now.parameters.push_back(r.define(p_.type(loads[l]->result())));
+          ring.parameters.push_back(now.parameters.back());
+        }
+        rings_[loads[l]] = ring;
+      }
+    };
+    auto leave = [&](Loop& now) {
+      for (const Inst* load : loads) {
+        Ring& ring = rings_.at(load);
+        for (std::size_t i = 1; i < ring.parameters.size(); ++i) now.body.yields.push_back(ring.parameters[i]);
+        now.body.yields.push_back(ring.ahead);
+        rings_.erase(load);
+      }
+    };
+    r.copy_loop(inst, {enter, leave});
+  }
+
+  void run_ahead(Rewriter& r, const Inst& inst, Ring& ring) const {
+    ValueId start = offset(r, r.map(ring.loop->start), stages_ - 1, *ring.loop);
+    ring.ahead = r.emit(at(r, inst, *ring.loop, start), p_.type(inst.result()), inst.loc);
+    r.replace(inst.result(), ring.parameters.front());
+  }
+
+  const Program& p_;
+  int stages_;
+  std::map<const Inst*, Ring> rings_;
+};
+
+}  // namespace
+
+Program pipeline_loops(const Program& in, const PassContext& context) {
+  PipelineLoops pass(in, choose_stages(context));
+  return rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
+}
+
+}  // namespace tessera
