@@ -98,6 +98,7 @@ double apply(ReduceFn fn, double a, double b) {
 double divide(BinaryFn fn, double a, double b) {
   auto dividend = static_cast<std::int64_t>(a);
   auto divisor = static_cast<std::int64_t>(b);
+  if (divisor == 0) return 0;
   std::int64_t quotient = dividend / divisor;
   if (dividend % divisor != 0 && (dividend < 0) != (divisor < 0)) --quotient;
   return static_cast<double>(fn == BinaryFn::div ? quotient : dividend - quotient * divisor);

@@ -90,19 +90,10 @@ class Evaluation {
   }
 
   void binary(const Binary& o) {
-    bool integers = !is_float(run_.type(o.a).dtype);
-    bool divides = o.fn == BinaryFn::div || o.fn == BinaryFn::mod;
-    if (!integers || !divides)
-      return rounded([fn = o.fn](double a, double b) { return apply(fn, a, b); }, o.a, o.b);
-    each(
-        [&](double a, double b) {
-          if (b == 0) {
-            throw UserError(
-                diagnostic("an integer is divided by zero", inst_.loc, "", "guard the divisor: max(x, 1)"));
-          }
-          return divide(o.fn, a, b);
-        },
-        o.a, o.b);
+    bool quotient = o.fn == BinaryFn::div || o.fn == BinaryFn::mod;
+    if (quotient && !is_float(type_.dtype))
+      return each([fn = o.fn](double a, double b) { return divide(fn, a, b); }, o.a, o.b);
+    rounded([fn = o.fn](double a, double b) { return apply(fn, a, b); }, o.a, o.b);
   }
 
   void reduce(const Reduce& o) {

@@ -29,8 +29,9 @@ void Machine::leave_block() {
   for (const auto& group : groups_) {
     if (group.empty()) continue;
     const Inst& inst = *group.front().inst;
-    throw InternalError::format("interpreter: {} ends before its copy is waited for\n   copy: {}   --> {}:{}",
-                                run_.program.name, to_text(run_.program, inst), inst.loc.file, inst.loc.line);
+    throw InternalError::format(
+        "interpreter: {}: the program ends, but no wait covers a copy\n   copy: {}   --> {}:{}",
+        run_.program.name, to_text(run_.program, inst), inst.loc.file, inst.loc.line);
   }
 }
 
@@ -52,12 +53,12 @@ std::string Machine::text(const Slot& slot) {
   return fmt::format("slot {} of {}", number, name_of(run_.program, slot.channel));
 }
 
-void Machine::fail(const Inst& inst, const std::string& what, const Slot& slot, const char* other_role,
+void Machine::fail(const Inst& inst, const Slot& slot, const char* what, const char* other_role,
                    const Inst& other) {
   auto line = [&](const char* role, const Inst& i) {
     return fmt::format("\n   {}: {}   --> {}:{}", role, to_text(run_.program, i), i.loc.file, i.loc.line);
   };
-  throw InternalError::format("interpreter: {} {} {}{}{}", run_.program.name, what, text(slot),
+  throw InternalError::format("interpreter: {}: {} {}{}{}", run_.program.name, text(slot), what,
                               line("here", inst), line(other_role, other));
 }
 
@@ -65,9 +66,9 @@ const Elements& Machine::readable(const Inst& inst, const Slot& slot) {
   SlotState& state = at(slot);
   if (!checked_) return state.elements;
   if (state.phase == Phase::copying)
-    fail(inst, "reads, before a wait for the copy to it,", slot, "copy", *state.writer);
+    fail(inst, slot, "is read, but no wait covers the copy to it", "copy", *state.writer);
   if (state.phase == Phase::written)
-    fail(inst, "reads, with no barrier after it was written,", slot, "write", *state.writer);
+    fail(inst, slot, "is read, but no barrier follows the write", "write", *state.writer);
   state.reader = &inst;
   return state.elements;
 }
@@ -76,11 +77,11 @@ Machine::SlotState& Machine::writable(const Inst& inst, const Slot& slot) {
   SlotState& state = at(slot);
   if (!checked_) return state;
   if (state.phase == Phase::copying)
-    fail(inst, "overwrites, before a wait for the copy to it,", slot, "copy", *state.writer);
+    fail(inst, slot, "is overwritten, but no wait covers the copy to it", "copy", *state.writer);
   if (state.reader != nullptr)
-    fail(inst, "overwrites, with no barrier after it was read,", slot, "read", *state.reader);
+    fail(inst, slot, "is overwritten, but no barrier follows the read", "read", *state.reader);
   if (state.phase == Phase::written)
-    fail(inst, "overwrites, with no barrier after it was written,", slot, "write", *state.writer);
+    fail(inst, slot, "is overwritten, but no barrier follows the write", "write", *state.writer);
   state.phase = Phase::written;
   state.writer = &inst;
   return state;

@@ -51,7 +51,7 @@ class Machine {
   SlotState& writable(const Inst& inst, const Slot& slot);
   void land(const Copy& copy);
   std::string text(const Slot& slot);
-  [[noreturn]] void fail(const Inst& inst, const std::string& what, const Slot& slot, const char* other_role,
+  [[noreturn]] void fail(const Inst& inst, const Slot& slot, const char* what, const char* other_role,
                          const Inst& other);
 
   Run& run_;

@@ -1,0 +1,172 @@
+#include "tile_core/interpreter/interpreter.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/support/programs.h"
+#include "tests/support/same_result.h"
+#include "tile_core/base/error.h"
+
+namespace tessera {
+namespace {
+
+using test::Call;
+using test::program;
+using Values = std::vector<double>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Worst difference, as a part of the largest magnitude of what is expected.
+double error(const Values& actual, const Values& expected) {
+  double worst = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (actual[i] == expected[i]) continue;
+    if (!std::isfinite(actual[i]) || !std::isfinite(expected[i])) return kInfinity;
+    worst = std::max(worst, std::abs(actual[i] - expected[i]));
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  return worst == 0 ? 0 : worst / largest;
+}
+
+constexpr double kBf16 = 0x1p-8;
+constexpr double kF16 = 0x1p-11;
+
+Values gemm_reference(const std::vector<Values>& t, std::size_t M, std::size_t N, std::size_t K) {
+  Values out;
+  for (std::size_t m = 0; m < M; ++m) {
+    for (std::size_t n = 0; n < N; ++n) {
+      double sum = t[2][n];
+      for (std::size_t k = 0; k < K; ++k) sum += t[0][m * K + k] * t[1][n * K + k];
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
+class Gemm : public ::testing::TestWithParam<std::string_view> {};
+INSTANTIATE_TEST_SUITE_P(Stages, Gemm,
+                         ::testing::Values("gemm_tile", "gemm_mapped", "gemm_masked", "gemm_placed",
+                                           "gemm_laid_out", "gemm_device", "gemm_synced", "gemm_ready"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(Gemm, GivesTheProductOnRaggedSizes) {
+  for (std::int64_t K : {0, 1, 8, 13, 24, 33}) {
+    Call call{{{"M", 21}, {"N", 45}, {"K", K}}};
+    std::vector<Values> t = test::outputs(program(GetParam()), call);
+    EXPECT_LE(error(t[3], gemm_reference(t, 21, 45, static_cast<std::size_t>(K))), kBf16) << "K = " << K;
+  }
+}
+
+TEST_P(Gemm, IsTheTileProgramBitForBit) {
+  for (std::int64_t K : {0, 1, 8, 16, 24, 25, 40}) {
+    EXPECT_TRUE(
+        test::same_result(program("gemm_tile"), program(GetParam()), {{{"M", 37}, {"N", 33}, {"K", K}}}))
+        << "K = " << K;
+  }
+}
+
+TEST_P(Gemm, TakesEmptyTensors) {
+  EXPECT_TRUE(test::outputs(program(GetParam()), {{{"M", 0}, {"N", 5}, {"K", 3}}})[3].empty());
+}
+
+TEST(Interpreter, Softmax) {
+  Call call{{{"R", 5}, {"N", 41}}};
+  std::vector<Values> t = test::outputs(program("softmax_tile"), call);
+  Values expected;
+  for (std::size_t r = 0; r < 5; ++r) {
+    double total = 0;
+    for (std::size_t n = 0; n < 41; ++n) total += std::exp(t[0][r * 41 + n]);
+    for (std::size_t n = 0; n < 41; ++n) expected.push_back(std::exp(t[0][r * 41 + n]) / total);
+  }
+  EXPECT_LE(error(t[1], expected), kF16);
+}
+
+TEST(Interpreter, ReductionsAcrossWarpsOnlyReorderSums) {
+  for (std::int64_t N : {1, 31, 32, 33, 64}) {
+    EXPECT_TRUE(
+        test::same_result(program("softmax_tile"), program("softmax_ready"), {{{"R", 3}, {"N", N}}}, kF16))
+        << "N = " << N;
+  }
+}
+
+struct AttentionSizes {
+  std::size_t I, J, D;
+  std::int64_t diagonal;
+};
+
+/// o and lse, one after the other.
+std::pair<Values, Values> attention_reference(const std::vector<Values>& t, const AttentionSizes& s,
+                                              double scale) {
+  Values o;
+  Values lse;
+  for (std::size_t h = 0; h < 2; ++h) {
+    for (std::size_t i = 0; i < s.I; ++i) {
+      auto row = [&](std::size_t tensor, std::size_t rows, std::size_t r) {
+        return t[tensor].begin() + static_cast<std::ptrdiff_t>((h * rows + r) * s.D);
+      };
+      double total = 0;
+      Values sum(s.D, 0.0);
+      for (std::size_t j = 0;
+           j < s.J && static_cast<std::int64_t>(j) <= static_cast<std::int64_t>(i) + s.diagonal; ++j) {
+        double score = 0;
+        for (std::size_t d = 0; d < s.D; ++d)
+          score +=
+              row(0, s.I, i)[static_cast<std::ptrdiff_t>(d)] * row(1, s.J, j)[static_cast<std::ptrdiff_t>(d)];
+        double weight = std::exp(scale * score);
+        total += weight;
+        for (std::size_t d = 0; d < s.D; ++d)
+          sum[d] += weight * row(2, s.J, j)[static_cast<std::ptrdiff_t>(d)];
+      }
+      for (double x : sum) o.push_back(total == 0 ? 0 : x / total);
+      lse.push_back(std::log(total));
+    }
+  }
+  return {o, lse};
+}
+
+class Attention : public ::testing::TestWithParam<AttentionSizes> {};
+INSTANTIATE_TEST_SUITE_P(Sizes, Attention,
+                         ::testing::Values(AttentionSizes{21, 21, 8, 0}, AttentionSizes{21, 43, 7, 22},
+                                           AttentionSizes{5, 16, 3, -2}, AttentionSizes{16, 8, 8, 100},
+                                           AttentionSizes{1, 1, 1, 0}, AttentionSizes{17, 30, 8, -30}));
+
+TEST_P(Attention, GivesOutputAndLogsumexp) {
+  const AttentionSizes& s = GetParam();
+  Call call{{{"H", 2},
+             {"I", static_cast<std::int64_t>(s.I)},
+             {"J", static_cast<std::int64_t>(s.J)},
+             {"D", static_cast<std::int64_t>(s.D)}},
+            {{"scale", 0.375}, {"diagonal", static_cast<double>(s.diagonal)}}};
+  std::vector<Values> t = test::outputs(program("attention_tile"), call);
+  auto [o, lse] = attention_reference(t, s, 0.375);
+  EXPECT_LE(error(t[3], o), 2 * kBf16);
+  EXPECT_LE(error(t[4], lse), 1e-6);
+  EXPECT_TRUE(test::same_result(program("attention_tile"), program("attention_synced"), call));
+}
+
+std::string message_of(const Program& p, std::vector<Buffer> tensors, const Values& scalars = {}) {
+  std::vector<TensorView> views;
+  for (Buffer& tensor : tensors) views.push_back(tensor.view());
+  try {
+    interpret(p, views, scalars);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "ran";
+}
+
+TEST(Interpreter, SaysWhichArgumentDoesNotFit) {
+  Program p = program("softmax_tile");
+  EXPECT_EQ(message_of(p, {Buffer(f16, {2, 3})}),
+            "softmax(): expected 2 tensors and 0 scalars, but got 1 and 0");
+  EXPECT_EQ(message_of(p, {Buffer(f16, {2, 3}), Buffer(f32, {2, 3})}),
+            "softmax(): expected 'y' to be f16 of rank 2, but got f32 of rank 2");
+  EXPECT_EQ(message_of(p, {Buffer(f16, {2, 3}), Buffer(f16, {2, 4})}),
+            "softmax(): expected dim 1 of 'y' to be 3 (N), but got 4");
+  EXPECT_EQ(message_of(parse("program p stage tile {\n  dim M\n  %0: i64 = size M\n}"), {}),
+            "p(): dim M is of no tensor, so it has no size");
+}
+
+}  // namespace
+}  // namespace tessera
