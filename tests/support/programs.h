@@ -1,4 +1,5 @@
 #pragma once
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,14 @@ inline std::string program_text(std::string_view name) {
 }
 inline Program program(std::string_view name) {
   return parse(program_text(name), "hand-made");
+}
+
+/// The program with one piece of its text replaced, at its first place.
+inline Program changed(std::string_view name, const std::string& from, const std::string& to) {
+  std::string text = program_text(name);
+  std::size_t place = text.find(from);
+  if (place == std::string::npos) throw std::invalid_argument("no such text: " + from);
+  return parse(text.replace(place, from.size(), to), "hand-made");
 }
 
 }  // namespace tessera::test

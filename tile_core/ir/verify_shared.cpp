@@ -42,8 +42,10 @@ class SharedRules {
     if (!channels_.contains(inst_.result())) fail("a channel inside a loop");
     if (!same_axes(o.order, p_.type(inst_.result()).axes)) fail("the order does not name the channel's axes");
     if (o.pitch < row(o)) fail(fmt::format("rows of {} elements are {} apart", row(o), o.pitch));
-    bool planned = o.offset >= 0 && o.offset % kAlignment == 0;
-    if (p_.stage == Stage::ready ? !planned : o.offset != -1) fail(fmt::format("the offset is {}", o.offset));
+    if (p_.stage < Stage::ready && o.offset != -1) fail("the channel has an offset already");
+    if (p_.stage == Stage::ready && (o.offset < 0 || o.offset % kAlignment != 0)) {
+      fail(fmt::format("the channel's offset is {}, no multiple of {}", o.offset, kAlignment));
+    }
   }
 
   void slot(const Slot& s) const {

@@ -164,7 +164,11 @@ class TypeRules {
     result_is(f32, without(joined({a.axes, b.axes}), axis));
   }
 
-  void accumulates(ValueId accumulator) const { result_is(type(accumulator).dtype, type(accumulator).axes); }
+  void accumulates(ValueId accumulator) const {
+    if (type(accumulator).dtype == f32 && same_axes(type(accumulator).axes, result().axes)) return;
+    fail(
+        fmt::format("the accumulator has to be {}, but got {}", text(f32, result().axes), text(accumulator)));
+  }
 
   /// The axes of a tensor's subscripts.
   Axes subscripts(TensorId id, const std::vector<Subscript>& list) const {

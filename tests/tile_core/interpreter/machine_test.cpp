@@ -7,7 +7,6 @@ namespace {
 
 using test::Call;
 using test::program;
-using test::program_text;
 
 const Call kGemm{{{"M", 21}, {"N", 45}, {"K", 51}}};
 const Call kSoftmax{{{"R", 5}, {"N", 41}}};
@@ -19,14 +18,6 @@ TEST(Machine, NoticesEveryMissingWaitCommitAndBarrier) {
   EXPECT_EQ(test::unnoticed_changes(program("gemm_ready"), kGemm), Nothing());
   EXPECT_EQ(test::unnoticed_changes(program("softmax_ready"), kSoftmax), Nothing());
   EXPECT_EQ(test::unnoticed_changes(program("attention_synced"), kAttention), Nothing());
-}
-
-/// The hand-made program with one piece of its text replaced.
-Program changed(const char* name, const std::string& from, const std::string& to) {
-  std::string text = program_text(name);
-  std::size_t place = text.find(from);
-  EXPECT_NE(place, std::string::npos) << from;
-  return parse(text.replace(place, from.size(), to), "hand-made");
 }
 
 struct Mistake {
@@ -44,7 +35,7 @@ class MachineError : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(MachineError, NamesBothSides) {
   const Mistake& mistake = GetParam();
-  Program p = changed(mistake.program, mistake.from, mistake.to);
+  Program p = test::changed(mistake.program, mistake.from, mistake.to);
   for (Landing landing : {Landing::last, Landing::first}) {
     try {
       test::outputs(p, mistake.call, landing);
