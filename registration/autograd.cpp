@@ -1,0 +1,94 @@
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+
+#include "registration/dispatch/dispatch.h"
+#include "registration/gradients/derivatives.h"
+#include "registration/gradients/gradients.h"
+#include "registration/kernels.h"
+#include "registration/native/native.h"
+#include "tessera/ops.h"
+
+// Derivatives. A call that nobody differentiates goes on at once. Where the plan is native, ATen's operator
+// runs right here, so that the graph, its memory and its time are ATen's own.
+namespace tessera {
+namespace {
+
+using at::Tensor;
+
+/// `below` runs the operator at the keys below this one, `aten` in ATen's operators, `ours` with our own
+/// node.
+template <typename Arguments, typename Below, typename Aten, typename Ours>
+auto differentiate(Derivatives who, const Arguments& a, Below below, Aten aten, Ours ours) {
+  if (who == Derivatives::none) {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    return below();
+  }
+  if (who == Derivatives::tracer) return ours();  // checked below
+  check(a);
+  return who == Derivatives::aten || dispatch::runs_native(a) ? aten() : ours();
+}
+
+struct Autograd {
+  static constexpr bool kChecks = false;
+
+  static Tensor add(const AddArguments& a) {
+    return differentiate(
+        derivatives_of(a.self, a.other), a, [&] { return tessera::add(a.self, a.other); },
+        [&] { return native::add(a); }, [&] { return gradients::add(a); });
+  }
+
+  static Tensor linear(const LinearArguments& a) {
+    const auto below = [&] {
+      return a.activation == Activation::none
+                 ? tessera::linear(a.input, a.weight, a.bias)
+                 : tessera::linear_gelu(a.input, a.weight, a.bias, approximate_of(a.activation));
+    };
+    return differentiate(
+        derivatives_of(a.input, a.weight, a.bias), a, below, [&] { return native::linear(a); },
+        [&] { return gradients::linear(a); });
+  }
+
+  static Tensor softmax(const SoftmaxArguments& a) {
+    return differentiate(
+        derivatives_of(a.self), a, [&] { return tessera::softmax(a.self, a.dim, a.dtype); },
+        [&] { return native::softmax(a); }, [&] { return gradients::softmax(a); });
+  }
+
+  static Tensor attention(const AttentionArguments& a) {
+    Derivatives who = derivatives_of(a.query, a.key, a.value, a.mask);
+    // Our backward cannot drop the same weights again.
+    if (who == Derivatives::tracer && a.dropout_p > 0) who = Derivatives::aten;
+    const auto below = [&] {
+      return tessera::scaled_dot_product_attention(a.query, a.key, a.value, a.mask, a.dropout_p, a.is_causal,
+                                                   a.scale, a.enable_gqa);
+    };
+    const auto aten = [&] {
+      if (transforms()) return native::attention_formula(a);
+      return native::composes_attention(a) ? gradients::attention(a) : native::attention(a);
+    };
+    return differentiate(who, a, below, aten, [&] { return gradients::attention(a); });
+  }
+
+  static std::tuple<Tensor, Tensor> flash_attention(const AttentionArguments& a) {
+    const auto below = [&] {
+      return tessera::flash_attention(a.query, a.key, a.value, a.is_causal, a.diagonal, a.scale);
+    };
+    const auto aten = [&] {
+      if (transforms()) return native::flash_attention_formula(a);
+      return native::composes_flash_attention(a) ? gradients::flash_attention(a) : native::flash_attention(a);
+    };
+    return differentiate(derivatives_of(a.query, a.key, a.value), a, below, aten,
+                         [&] { return gradients::flash_attention(a); });
+  }
+};
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(tessera, Autograd, m) {
+  if (!may_register()) return;
+  Kernels<Autograd>::register_public(m);
+  m.impl("_linear_gelu_with_preactivation", torch::autograd::autogradNotImplementedFallback());
+  m.impl("flash_attention_backward", torch::autograd::autogradNotImplementedFallback());
+}
+
+}  // namespace tessera

@@ -1,0 +1,33 @@
+#include "registration/gradients/derivatives.h"
+
+#include <ATen/core/grad_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
+
+namespace tessera {
+
+bool transforms() {
+  constexpr c10::DispatchKeySet kLayers(
+      {c10::DispatchKey::FuncTorchDynamicLayerFrontMode, c10::DispatchKey::FuncTorchDynamicLayerBackMode});
+  return c10::impl::tls_local_dispatch_key_set().included_.has_any(kLayers);
+}
+
+bool has_forward_gradient(const at::Tensor& tensor) {
+  return tensor._fw_grad(0).defined();
+}
+
+bool is_traced(const at::Tensor& tensor) {
+  constexpr c10::DispatchKeySet kWithoutValues(
+      {c10::DispatchKey::Python, c10::DispatchKey::Functionalize, c10::DispatchKey::Meta});
+  return tensor.key_set().has_any(kWithoutValues);
+}
+
+bool tracing_everything() {
+  return c10::impl::dispatch_mode_enabled();
+}
+
+bool grad_mode() {
+  return at::GradMode::is_enabled();
+}
+
+}  // namespace tessera

@@ -1,0 +1,54 @@
+#include <ATen/ops/_scaled_dot_product_attention_math.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <algorithm>
+
+#include "registration/native/composed_attention.h"
+#include "registration/native/fused_attention.h"
+#include "registration/native/native.h"
+
+namespace tessera::native {
+namespace {
+
+bool is_empty(const AttentionArguments& a) {
+  return a.query.size(0) * a.query.size(1) * a.query.size(2) * a.value.size(3) * a.key.size(2) == 0;
+}
+
+/// Scores are held; takes what the fused operators do not.
+at::Tensor by_products(const AttentionArguments& a) {
+  return std::get<0>(at::_scaled_dot_product_attention_math(a.query, a.key, a.value, a.mask, a.dropout_p,
+                                                            a.is_causal, {}, a.scale, a.enable_gqa));
+}
+
+}  // namespace
+
+bool composes_attention(const AttentionArguments& a) {
+  return aten_is_wrong(a) && a.dropout_p == 0 && !is_empty(a);
+}
+
+at::Tensor attention(const AttentionArguments& a) {
+  if (composes_attention(a)) return restride(std::get<0>(composed_attention(a)), a);
+  // ATen's fused CPU kernel divides by the number of batches and of heads.
+  return restride(is_empty(a) || aten_is_wrong(a) ? by_products(a) : attention_formula(a), a);
+}
+
+at::Tensor attention_formula(const AttentionArguments& a) {
+  if (aten_is_wrong(a)) return by_products(a);
+  const bool short_mask = a.has_mask() && a.mask->dim() < 2;  // ATen wants [S_q, S_k] or more dims
+  const std::optional<at::Tensor> mask = short_mask ? a.mask->expand({1, a.key.size(2)}) : a.mask;
+  return at::scaled_dot_product_attention(a.query, a.key, a.value, mask, a.dropout_p, a.is_causal, a.scale,
+                                          a.enable_gqa);
+}
+
+at::Tensor restride(const at::Tensor& output, const AttentionArguments& a) {
+  const auto symbolic = output_strides(a);
+  const auto strides = C10_AS_INTARRAYREF_SLOW(c10::SymIntArrayRef(symbolic));
+  if (output.strides() == strides) return output;
+  std::array<int64_t, 4> order = {0, 1, 2, 3}, back{};
+  std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return strides[x] > strides[y]; });
+  for (int64_t i = 0; i < 4; ++i) back[order[i]] = i;
+  const at::Tensor dense = output.permute(order).contiguous().permute(back);
+  // What is left are strides of dims of size 1.
+  return dense.strides() == strides ? dense : dense.as_strided(dense.sizes(), strides);
+}
+
+}  // namespace tessera::native

@@ -1,0 +1,117 @@
+#include "registration/native/fused_attention.h"
+
+#include <ATen/ops/_fused_sdp_choice.h>
+#include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
+#include <ATen/ops/_scaled_dot_product_efficient_attention.h>
+#include <ATen/ops/_scaled_dot_product_efficient_attention_backward.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_backward.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/empty.h>
+#include <limits>
+
+#include "registration/native/native.h"
+
+namespace tessera::native {
+namespace {
+
+using Outputs = std::tuple<at::Tensor, at::Tensor>;
+using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
+
+int64_t to_multiple(int64_t size, int64_t multiple) {
+  return (multiple - size % multiple) % multiple;
+}
+
+/// ATen's flash kernels want head dims that are multiples of 8.
+at::Tensor padded(const at::Tensor& t) {
+  const int64_t missing = to_multiple(t.size(3), 8);
+  return missing == 0 ? t : at::constant_pad_nd(t, {0, missing});
+}
+
+Outputs flash(const AttentionArguments& a) {
+  if (a.query.is_cpu()) {
+    return at::_scaled_dot_product_flash_attention_for_cpu(a.query, a.key, a.value, 0.0, a.is_causal, {},
+                                                           a.scale);
+  }
+  const auto all = at::_scaled_dot_product_flash_attention(padded(a.query), padded(a.key), padded(a.value),
+                                                           0.0, a.is_causal, false, a.scale_value());
+  return {std::get<0>(all).narrow(3, 0, a.value.size(3)), std::get<1>(all)};
+}
+
+Outputs efficient(const AttentionArguments& a) {
+  const auto all = at::_scaled_dot_product_efficient_attention(
+      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, a.is_causal, a.scale);
+  return {std::get<0>(all),
+          std::get<1>(all).narrow(2, 0, a.query.size(2))};  // it pads the rows to a multiple of 32
+}
+
+Outputs cudnn(const AttentionArguments& a) {
+  const auto all = at::_scaled_dot_product_cudnn_attention(
+      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, a.is_causal, false, a.scale);
+  return {std::get<0>(all), std::get<1>(all).reshape({a.query.size(0), a.query.size(1), a.query.size(2)})};
+}
+
+Gradients flash_backward(const AttentionArguments& a, const AttentionOutputs& o) {
+  if (a.query.is_cpu()) {
+    return at::_scaled_dot_product_flash_attention_for_cpu_backward(
+        o.grad, a.query, a.key, a.value, o.output, o.logsumexp, 0.0, a.is_causal, {}, a.scale);
+  }
+  const at::Tensor none =
+      at::empty({0}, a.query.options().dtype(at::kLong));  // no dropout: no random state is read
+  auto [query, key, value] = at::_scaled_dot_product_flash_attention_backward(
+      padded(o.grad), padded(a.query), padded(a.key), padded(a.value), padded(o.output), o.logsumexp, {}, {},
+      a.query.size(2), a.key.size(2), 0.0, a.is_causal, none, none, a.scale_value());
+  return {query.narrow(3, 0, a.query.size(3)), key.narrow(3, 0, a.key.size(3)),
+          value.narrow(3, 0, a.value.size(3))};
+}
+
+Gradients efficient_backward(const AttentionArguments& a, const AttentionOutputs& o) {
+  const at::Tensor none = at::empty({0}, a.query.options().dtype(at::kLong));
+  const int64_t missing = to_multiple(a.query.size(2), 32);
+  const at::Tensor rows =
+      at::constant_pad_nd(o.logsumexp, {0, missing}, std::numeric_limits<double>::infinity());
+  auto [query, key, value, bias] = at::_scaled_dot_product_efficient_attention_backward(
+      o.grad, a.query, a.key, a.value, {}, o.output, rows, none, none, 0.0, {true, true, true, false},
+      a.is_causal, a.scale);
+  return {query, key, value};
+}
+
+}  // namespace
+
+bool aten_is_wrong(const AttentionArguments& a) {
+  return a.query.is_cpu() && a.is_causal && a.scale.has_value() && *a.scale <= 0;
+}
+
+at::SDPBackend fused_backend(const AttentionArguments& a) {
+  const bool empty = a.query.numel() == 0 || a.value.numel() == 0;
+  if (empty || (a.is_causal && a.diagonal != 0) || aten_is_wrong(a)) return at::SDPBackend::math;
+  const auto backend = static_cast<at::SDPBackend>(
+      at::_fused_sdp_choice(a.query, a.key, a.value, {}, 0.0, a.is_causal, a.scale, a.enable_gqa));
+  const bool known = backend == at::SDPBackend::flash_attention ||
+                     backend == at::SDPBackend::efficient_attention ||
+                     backend == at::SDPBackend::cudnn_attention;
+  return known ? backend : at::SDPBackend::math;
+}
+
+Outputs fused_attention(at::SDPBackend backend, const AttentionArguments& a) {
+  if (backend == at::SDPBackend::flash_attention) return flash(a);
+  return backend == at::SDPBackend::efficient_attention ? efficient(a) : cudnn(a);
+}
+
+std::optional<Gradients> fused_attention_backward(const AttentionArguments& a, const AttentionOutputs& o) {
+  if (a.query.scalar_type() == at::kDouble) return {};  // logsumexp is fp32
+  const at::SDPBackend backend = fused_backend(a);
+  if (backend == at::SDPBackend::efficient_attention) return efficient_backward(a, o);
+  // cuDNN's backward wants what its own forward kept; the flash kernels take the same calls but for a causal
+  // mask that is not square, where theirs starts at the other corner.
+  const bool square = !a.is_causal || a.query.size(2) == a.key.size(2);
+  const bool flash =
+      backend == at::SDPBackend::flash_attention ||
+      (backend == at::SDPBackend::cudnn_attention && square && a.query.size(3) == a.value.size(3));
+  if (!flash) return {};
+  return flash_backward(a, o);
+}
+
+}  // namespace tessera::native
