@@ -1,7 +1,6 @@
 #include "tile_core/runtime/compile.h"
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <fmt/ranges.h>
@@ -9,14 +8,13 @@
 #include "tile_core/base/error.h"
 #include "tile_core/runtime/digest.h"
 #include "tile_core/runtime/nvrtc.h"
+#include "tile_core/runtime/running_compilation.h"
 
 namespace tessera {
 namespace {
 
-std::atomic<bool> cancelled{false};
-
 int flow_callback(void* /*payload*/, void* /*reserved*/) {
-  return cancelled.load(std::memory_order_relaxed) ? 1 : 0;
+  return RunningCompilation::must_stop() ? 1 : 0;
 }
 
 class Program {
@@ -95,8 +93,9 @@ std::string shortened(const std::string& log) {
 
 [[noreturn]] void report(const Nvrtc& nvrtc, const KernelText& kernel, const Target& target,
                          nvrtcResult result, const std::string& log) {
-  if (result == NVRTC_ERROR_CANCELLED)
-    throw UserError::format("compilation of {} stopped: the process ends", kernel.name);
+  if (result == NVRTC_ERROR_CANCELLED) {
+    throw UserError::format("kernel {} is not compiled: the process ends", kernel.name);
+  }
   if (result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) {
     throw UserError::format(
         "NVRTC {} ({}) cannot load its second library, libnvrtc-builtins.so.{}, which must lie beside "
@@ -123,9 +122,11 @@ Cubin compile(const KernelText& kernel, const Target& target, const CompileOptio
   const Nvrtc& nvrtc = Nvrtc::get();
   check_arch(nvrtc, target);
   const auto flags = compiler_flags(nvrtc, target, options);
+  RunningCompilation running(kernel.name);
   const auto start = std::chrono::steady_clock::now();
   Program program(nvrtc, kernel);
   const nvrtcResult result = program.compile(flags);
+  running.stop_at_exit(target.arch);
   Cubin cubin{.key = kernel_key(kernel.text, flags, target.arch, nvrtc.version()),
               .kernel = kernel.name,
               .arch = target.arch,
@@ -140,8 +141,13 @@ Cubin compile(const KernelText& kernel, const Target& target, const CompileOptio
   return cubin;
 }
 
-void cancel_compilations() {
-  cancelled = true;
+void prepare_for_exit(const Target& target) {
+  if (RunningCompilation::stops_at_exit(target.arch)) return;
+  try {
+    compile({.name = "nothing", .text = "extern \"C\" __global__ void nothing() {}"}, target);
+  } catch (const UserError&) {
+    return;  // no NVRTC or an unknown architecture: the compilation that follows says so
+  }
 }
 
 }  // namespace tessera

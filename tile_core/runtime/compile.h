@@ -25,8 +25,9 @@ std::vector<std::string> compiler_flags(const Nvrtc& nvrtc, const Target& target
 /// where it rejects the text.
 Cubin compile(const KernelText& kernel, const Target& target, const CompileOptions& options = {});
 
-/// Makes compilations that run in other threads stop soon and later ones fail at once. For the end of the
-/// process.
-void cancel_compilations();
+/// Makes the end of the process wait for the compilations that run, before NVRTC's own exit handlers. Takes a
+/// compilation of an empty kernel, once per architecture. For threads that the end of the process would not
+/// wait for.
+void prepare_for_exit(const Target& target);
 
 }  // namespace tessera

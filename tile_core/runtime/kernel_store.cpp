@@ -98,7 +98,10 @@ Kernel::State Kernel::request(JitMode mode) {
       if (!looked_on_disk_ && claim()) produce(false);
       return state();
     case JitMode::background:
-      if (claim()) background::submit([this] { produce(true); });
+      if (claim()) {
+        prepare_for_exit(target_);
+        background::submit([this] { produce(true); });
+      }
       return state();
     case JitMode::block:
       break;
