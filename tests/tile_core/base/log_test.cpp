@@ -1,0 +1,43 @@
+#include "tile_core/base/log.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/environment.h"
+
+namespace tessera {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(Log, WarnsOncePerKey) {
+  const log::Capture capture;
+  log::warn_once("a", "first");
+  log::warn_once("a", "second");
+  log::warn_once("b", "third");
+  EXPECT_EQ(capture.lines(), (Lines{"tessera: warning: first", "tessera: warning: third"}));
+}
+
+TEST(Log, InfoIsGatedByItsChannel) {
+  const log::Capture capture;
+  {
+    const test::ScopedVariable channels("TESSERA_LOG", "compile,dispatch");
+    log::info(log::Channel::dispatch, "shown");
+    log::info(log::Channel::cache, "hidden");
+    log::info(log::Channel::compile, "shown too");
+  }
+  log::info(log::Channel::dispatch, "hidden");
+  EXPECT_EQ(capture.lines(), (Lines{"tessera: dispatch: shown", "tessera: compile: shown too"}));
+}
+
+TEST(Log, KeysSeenInACaptureDoNotCountAfterIt) {
+  {
+    const log::Capture first;
+    log::warn_once("key of this test", "once");
+  }
+  const log::Capture second;
+  log::warn_once("key of this test", "again");
+  EXPECT_EQ(second.lines(), (Lines{"tessera: warning: again"}));
+}
+
+}  // namespace
+}  // namespace tessera
