@@ -2,7 +2,8 @@
 #include "ops/shapes.h"
 #include "tile_core/dsl/math.h"
 
-/// out[...] = self[...] + other[...], broadcast through strides of 0. https://pytorch.org/docs/2.11/generated/torch.add.html
+/// out[...] = self[...] + other[...], broadcast through strides of 0.
+/// https://pytorch.org/docs/2.11/generated/torch.add.html
 namespace tessera::ops {
 namespace {
 

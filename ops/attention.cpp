@@ -3,9 +3,9 @@
 #include "tile_core/dsl/math.h"
 #include "tile_core/dsl/online_softmax.h"
 
-/// output[i,:] = softmax_j(scale * query[i,:] . key[j,:] + mask[i,j]) @ value[j,:] in one pass over j; Dao, arXiv 2307.08691.
-/// Key j is visible to row i where j <= i + diagonal (causal) and where a boolean mask says so.
-/// https://pytorch.org/docs/2.11/generated/torch.nn.functional.scaled_dot_product_attention.html
+/// output[i,:] = softmax_j(scale * query[i,:] . key[j,:] + mask[i,j]) @ value[j,:] in one pass over j; Dao,
+/// arXiv 2307.08691. Key j is visible to row i where j <= i + diagonal (causal) and where a boolean mask says
+/// so. https://pytorch.org/docs/2.11/generated/torch.nn.functional.scaled_dot_product_attention.html
 namespace tessera::ops {
 namespace {
 
@@ -19,8 +19,10 @@ Program program(const Facts& facts, const Tiles& tiles) {
   DType dtype = facts.tensors.at(0).dtype;
 
   Builder p("attention");
-  Dim B = p.dim("B"), H = p.dim("H"), G = p.dim("G"), I = p.dim("I"), J = p.dim("J"), D = p.dim("D"), E = p.dim("E");
-  In query = p.in("query", dtype, {B, H, I, D}), key = p.in("key", dtype, {B, G, J, D}), value = p.in("value", dtype, {B, G, J, E});
+  Dim B = p.dim("B"), H = p.dim("H"), G = p.dim("G"), I = p.dim("I"), J = p.dim("J"), D = p.dim("D"),
+      E = p.dim("E");
+  In query = p.in("query", dtype, {B, H, I, D}), key = p.in("key", dtype, {B, G, J, D}),
+     value = p.in("value", dtype, {B, G, J, E});
   std::vector<In> mask;
   if (masked != kNoMask) mask.push_back(p.in("mask", facts.tensors.at(3).dtype, {B, H, I, J}));
   Out output = p.out("output", dtype, {B, H, I, E}), logsumexp = p.out("logsumexp", f32, {B, H, I});
@@ -50,7 +52,9 @@ std::vector<Variant> space(const Problem& problem, const Target&) {
   int d = covering(size(problem, "D"), head_dims);
   int e = covering(size(problem, "E"), head_dims);
   std::vector<Variant> variants;
-  auto offer = [&](int i, int j, int warps) { variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}}); };
+  auto offer = [&](int i, int j, int warps) {
+    variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}});
+  };
   if (size(problem, "I") > 16 && std::max(d, e) <= 128) offer(64, 64, 8);
   if (size(problem, "I") > 16) offer(32, 32, 4);
   offer(16, 32, 4);
@@ -64,7 +68,9 @@ double pairs(const Problem& problem) {
   return problem.facts.flags.at("causal") != 0 ? all / 2 : all;  // flash-attention's convention
 }
 
-double flops(const Problem& problem) { return 2 * pairs(problem) * static_cast<double>(size(problem, "D") + size(problem, "E")); }
+double flops(const Problem& problem) {
+  return 2 * pairs(problem) * static_cast<double>(size(problem, "D") + size(problem, "E"));
+}
 
 double bytes(const Problem& problem) {
   auto rows = static_cast<double>(size(problem, "B") * size(problem, "H") * size(problem, "I"));

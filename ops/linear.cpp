@@ -40,7 +40,9 @@ std::vector<Variant> space(const Problem& problem, const Target&) {
   std::int64_t N = size(problem, "N");
   int k = problem.facts.tensors.front().dtype == f32 ? 16 : 32;
   std::vector<Variant> variants;
-  auto offer = [&](int m, int n, int warps) { variants.push_back({{{"m", m}, {"n", n}, {"k", k}}, {.warps = warps}}); };
+  auto offer = [&](int m, int n, int warps) {
+    variants.push_back({{{"m", m}, {"n", n}, {"k", k}}, {.warps = warps}});
+  };
   constexpr std::int64_t kManyTiles = 128 * 128 * 64;
   if (M > 64 && N > 64 && M * N >= kManyTiles) offer(128, 128, 8);
   if (M > 16) offer(64, 64, 4);

@@ -5,7 +5,8 @@
 namespace tessera::ops {
 
 const std::vector<const Operator*>& all() {
-  static const auto* operators = new std::vector<const Operator*>{&add(), &linear(), &softmax(), &attention()};
+  static const auto* operators =
+      new std::vector<const Operator*>{&add(), &linear(), &softmax(), &attention()};
   return *operators;
 }
 

@@ -45,7 +45,9 @@ struct Rows {
   std::vector<Dim> dims;
 };
 
-Tile weights(const Tile& x, const Tile& top) { return exp2((x - top) * std::numbers::log2e); }
+Tile weights(const Tile& x, const Tile& top) {
+  return exp2((x - top) * std::numbers::log2e);
+}
 
 /// The row stays in registers: one read, one write.
 Program resident(const Facts& facts, const Tiles& tiles) {
@@ -121,7 +123,8 @@ double flops(const Problem& problem) {
 
 double bytes(const Problem& problem) {
   constexpr double kPerElement = 5;
-  return flops(problem) / kPerElement * (size_of(problem.facts.tensors[0].dtype) + size_of(problem.facts.tensors[1].dtype));
+  return flops(problem) / kPerElement *
+         (size_of(problem.facts.tensors[0].dtype) + size_of(problem.facts.tensors[1].dtype));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tile_core/base/error.h"
-#include "tile_core/passes/layouts.h"
+#include "tile_core/target/access.h"
 
 namespace tessera {
 namespace {
@@ -16,7 +16,8 @@ bool crosses_warps(const Program& program, const Reduce& reduce) {
   return program.type(reduce.a).layout.count(Place::warp, reduce.axis) > 1;
 }
 
-Channels::Channels(const Program& program, const PassContext& context) : p_(program), context_(context), uses_(program) {
+Channels::Channels(const Program& program, const PassContext& context)
+    : p_(program), context_(context), uses_(program) {
   visit(program.body);
 }
 
@@ -31,7 +32,8 @@ void Channels::visit(const Block& block) {
     if (inst.results.empty() || places_.contains(inst.result())) continue;
     bool shared = p_.type(inst.result()).space == Space::shared;
     if (std::holds_alternative<Load>(inst.op) && shared) plan_load(inst.result());
-    if (std::holds_alternative<Convert>(inst.op) || std::holds_alternative<Reduce>(inst.op)) plan_detour(inst);
+    if (std::holds_alternative<Convert>(inst.op) || std::holds_alternative<Reduce>(inst.op))
+      plan_detour(inst);
   }
 }
 
@@ -47,7 +49,7 @@ std::size_t Channels::add(Type type, std::vector<AxisId> order) {
 void Channels::plan_load(ValueId id) {
   const Load& load = std::get<Load>(uses_.definer(id).op);
   std::vector<AxisId> order = p_.type(id).axes;
-  Access access = widest_access(p_, context_, load.tensor, load.subscripts);
+  Access access = widest_access(p_, context_.facts, context_.schedule, load.tensor, load.subscripts);
   if (access.axis != AxisId::none) {
     std::erase(order, access.axis);
     order.push_back(access.axis);
@@ -63,7 +65,8 @@ void Channels::plan_rings(const Loop& loop) {
   for (std::size_t head = 0; head < loop.parameters.size(); ++head) {
     ValueId first = loop.parameters[head];
     if (p_.type(first).space != Space::shared) continue;
-    if (std::count(loop.body.yields.begin(), loop.body.yields.end(), first) > 0) continue;  // not the oldest of its ring
+    if (std::count(loop.body.yields.begin(), loop.body.yields.end(), first) > 0)
+      continue;  // not the oldest of its ring
     std::vector<std::size_t> chain = {head};
     while (parameter_index(loop.body.yields[chain.back()]) < loop.parameters.size()) {
       chain.push_back(parameter_index(loop.body.yields[chain.back()]));
@@ -88,12 +91,19 @@ void Channels::plan_detour(const Inst& inst) {
     plans_.push_back({p_.type(inst.result())});  // completed when the axis of warps exists
     return;
   }
-  const Type& type = p_.type(inst.result());
-  places_[inst.result()] = {add(type, type.axes)};
+  std::vector<AxisId> order = p_.type(inst.result()).axes;
+  for (const Inst* user : uses_.users(inst.result())) {
+    const Dot* dot = std::get_if<Dot>(&user->op);  // reads along the axis that it contracts
+    if (dot == nullptr) continue;
+    std::erase(order, dot->axis);
+    order.push_back(dot->axis);
+  }
+  places_[inst.result()] = {add(p_.type(inst.result()), std::move(order))};
 }
 
 bool Channels::has_ring(const Loop& loop) const {
-  return std::any_of(loop.parameters.begin(), loop.parameters.end(), [&](ValueId id) { return p_.type(id).space == Space::shared; });
+  return std::any_of(loop.parameters.begin(), loop.parameters.end(),
+                     [&](ValueId id) { return p_.type(id).space == Space::shared; });
 }
 
 void Channels::declare(Rewriter& r) {
@@ -107,12 +117,14 @@ void Channels::declare(Rewriter& r) {
     plan.type = {.dtype = plan.type.dtype, .axes = plan.order, .slots = 1};
     plan.pitch = count;
   }
-  for (Plan& plan : plans_) plan.channel = r.emit(Channel{.order = plan.order, .pitch = plan.pitch}, plan.type, {});
+  for (Plan& plan : plans_)
+    plan.channel = r.emit(Channel{.order = plan.order, .pitch = plan.pitch}, plan.type, {});
 }
 
 Slot Channels::slot(ValueId old) const {
   auto it = places_.find(old);
-  if (it == places_.end()) throw InternalError::format("lower_tiles: value {} of {} has no slot", index_of(old), p_.name);
+  if (it == places_.end())
+    throw InternalError::format("lower_tiles: value {} of {} has no slot", index_of(old), p_.name);
   const Home& place = it->second;
   ValueId ticket = place.ring == AxisId::none ? ValueId::none : tickets_.at(place.ring);
   return {plans_[place.plan].channel, ticket, place.offset};

@@ -10,8 +10,8 @@ namespace tessera {
 
 /// Which channel and slot stands for each tile in shared memory, and for each detour of a tile in registers.
 ///
-/// A loop that carries tiles in shared memory from load to use has a ring: parameter i is the tile of the iteration i later,
-/// the body's load is the last. Everything else has a channel of one slot.
+/// A loop that carries tiles in shared memory from load to use has a ring: parameter i is the tile of the
+/// iteration i later, the body's load is the last. Everything else has a channel of one slot.
 class Channels {
  public:
   Channels(const Program& program, const PassContext& context);

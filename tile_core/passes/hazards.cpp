@@ -45,7 +45,9 @@ int Hazards::unfinished() const {
 
 Hazards::State Hazards::joined(const State& a, const State& b) {
   State result{.written = a.written || b.written, .read = a.read || b.read};
-  result.copy_age = a.copy_age < 0 ? b.copy_age : b.copy_age < 0 ? a.copy_age : std::min(a.copy_age, b.copy_age);
+  result.copy_age = a.copy_age < 0   ? b.copy_age
+                    : b.copy_age < 0 ? a.copy_age
+                                     : std::min(a.copy_age, b.copy_age);
   return result;
 }
 

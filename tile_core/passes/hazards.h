@@ -14,7 +14,8 @@ struct SlotKey {
   auto operator<=>(const SlotKey&) const = default;
 };
 
-/// What has happened to shared memory since the last barrier, and which asynchronous copies may be unfinished.
+/// What has happened to shared memory since the last barrier, and which asynchronous copies may be
+/// unfinished.
 class Hazards {
  public:
   bool operator==(const Hazards&) const = default;
@@ -35,7 +36,8 @@ class Hazards {
 
   /// The tickets of these rings (channel, slots) have advanced by one.
   void next_iteration(const std::map<ValueId, int>& rings);
-  /// A loop has ended after an unknown number of iterations: what holds for one slot of a ring may hold for any.
+  /// A loop has ended after an unknown number of iterations: what holds for one slot of a ring may hold for
+  /// any.
   void forget_order(const std::map<ValueId, int>& rings);
   /// What may hold where control comes from either state.
   Hazards joined(const Hazards& other) const;

@@ -1,3 +1,5 @@
+#include "tile_core/passes/infer_layouts.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -6,19 +8,21 @@
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
-#include "tile_core/passes/infer_layouts.h"
 #include "tile_core/passes/layouts.h"
 
 namespace tessera {
 namespace {
 
 /// A literal or an index can be made again in any layout.
-bool is_free(const Op& op) { return std::holds_alternative<Constant>(op) || std::holds_alternative<Index>(op); }
+bool is_free(const Op& op) {
+  return std::holds_alternative<Constant>(op) || std::holds_alternative<Index>(op);
+}
 
 /// Inserts a conversion wherever an operand's layout is not what the operation works in.
 class InsertConversions {
  public:
-  InsertConversions(const Program& program, const LayoutMap& layouts) : program_(program), uses_(program), layouts_(layouts) {}
+  InsertConversions(const Program& program, const LayoutMap& layouts)
+      : program_(program), uses_(program), layouts_(layouts) {}
 
   bool operator()(Rewriter& r, const Inst& inst) const {
     if (std::holds_alternative<Loop>(inst.op)) return loop(r, inst);
@@ -56,11 +60,13 @@ class InsertConversions {
     for (std::size_t i = 0; i < old.carried.size(); ++i) {
       ValueId now = r.map(old.carried[i]);
       entry.push_back(now);
-      r.replace(old.carried[i], operand(r, old.carried[i], program_.type(old.parameters[i]).layout, inst.loc));
+      r.replace(old.carried[i],
+                operand(r, old.carried[i], program_.type(old.parameters[i]).layout, inst.loc));
     }
     r.copy_loop(inst, {.leave = [&](Loop& loop) {
                   for (std::size_t i = 0; i < old.parameters.size(); ++i) {
-                    loop.body.yields[i] = operand(r, old.body.yields[i], program_.type(old.parameters[i]).layout, inst.loc);
+                    loop.body.yields[i] =
+                        operand(r, old.body.yields[i], program_.type(old.parameters[i]).layout, inst.loc);
                   }
                 }});
     for (std::size_t i = 0; i < old.carried.size(); ++i) r.replace(old.carried[i], entry[i]);

@@ -24,8 +24,9 @@ class LayoutMap {
   std::vector<std::optional<Layout>> layouts_;
 };
 
-/// Dots fix the layouts of their results, and these spread: from operands to results and back, through loops and reductions.
-/// What they do not reach is laid out for the widest access to memory, the largest tile first.
+/// Dots fix the layouts of their results, and these spread: from operands to results and back, through loops
+/// and reductions. What they do not reach is laid out for the widest access to memory, the largest tile
+/// first.
 LayoutMap solve_layouts(const Program& program, const PassContext& context);
 
 }  // namespace tessera

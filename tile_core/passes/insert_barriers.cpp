@@ -16,7 +16,7 @@ class InsertBarriers {
     Program out = p_;
     Hazards state;
     out.body = block(p_.body, state);
-    if (int pending = state.unfinished(); pending >= 0) out.body.insts.push_back({{}, WaitCopies{0}, {}});
+    if (state.unfinished() >= 0) out.body.insts.push_back({{}, WaitCopies{0}, {}});
     return out;
   }
 
@@ -41,26 +41,28 @@ class InsertBarriers {
   }
 
   /// What must stand before an instruction.
-  void guard(const Inst& inst, Hazards& state, Block& out) {
-    for (const SlotKey& read : reads(inst)) {
-      if (auto pending = state.wait_before_reading(read)) {
-        statement(out, WaitCopies{*pending}, inst.loc);
-        state.waited(*pending);
-      }
-    }
+  void guard(const Inst& inst, Hazards& state, Block& out) const {
+    std::vector<SlotKey> touched = reads(inst);
+    for (const SlotKey& write : writes(inst)) touched.push_back(write);
+    wait_for(touched, state, out, inst.loc);
     bool barrier = false;
     for (const SlotKey& read : reads(inst)) barrier = barrier || state.barrier_before_reading(read);
-    for (const SlotKey& write : writes(inst)) {
-      if (auto pending = state.wait_before_reading(write)) {
-        statement(out, WaitCopies{*pending}, inst.loc);
-        state.waited(*pending);
-      }
-      barrier = barrier || state.barrier_before_writing(write);
+    for (const SlotKey& write : writes(inst)) barrier = barrier || state.barrier_before_writing(write);
+    if (!barrier) return;
+    statement(out, Barrier{}, inst.loc);
+    state.synchronised();
+  }
+
+  /// One wait that covers the unfinished copies into all these slots.
+  static void wait_for(const std::vector<SlotKey>& slots, Hazards& state, Block& out, Loc loc) {
+    std::optional<int> pending;
+    for (const SlotKey& slot : slots) {
+      std::optional<int> of_slot = state.wait_before_reading(slot);
+      if (of_slot && (!pending || *of_slot < *pending)) pending = of_slot;
     }
-    if (barrier) {
-      statement(out, Barrier{}, inst.loc);
-      state.synchronised();
-    }
+    if (!pending) return;
+    statement(out, WaitCopies{*pending}, loc);
+    state.waited(*pending);
   }
 
   void note(const Inst& inst, Hazards& state) const {
@@ -86,7 +88,8 @@ class InsertBarriers {
     return {};
   }
 
-  /// A loop is entered from before and from its own end: iterates to the states that hold for both, then emits.
+  /// A loop is entered from before and from its own end: iterates to the states that hold for both, then
+  /// emits.
   Block body(const Loop& loop, Hazards& state) {
     Hazards entry = state;
     for (;;) {
@@ -103,18 +106,17 @@ class InsertBarriers {
     }
   }
 
-  /// This iteration's ring slots are waited for at once, so that one barrier serves for them and for the slots written next.
+  /// This iteration's ring slots are waited for at once, so that one barrier serves for them and for the
+  /// slots written next.
   Block with_wait_at_start(const Loop& loop, Hazards& state) {
-    Block start;
+    std::vector<SlotKey> current;
     for (const Inst& inst : loop.body.insts) {
       for (const SlotKey& read : reads(inst)) {
-        if (read.offset != 0 || !rings_of(loop).contains(read.channel)) continue;
-        if (auto pending = state.wait_before_reading(read)) {
-          statement(start, WaitCopies{*pending}, inst.loc);
-          state.waited(*pending);
-        }
+        if (read.offset == 0 && rings_of(loop).contains(read.channel)) current.push_back(read);
       }
     }
+    Block start;
+    wait_for(current, state, start, loop.body.insts.front().loc);
     Block rest = block(loop.body, state);
     rest.insts.insert(rest.insts.begin(), start.insts.begin(), start.insts.end());
     return rest;
@@ -124,7 +126,8 @@ class InsertBarriers {
   std::map<ValueId, int> rings_of(const Loop& loop) const {
     std::map<ValueId, int> rings;
     auto note_slot = [&](const Slot& slot) {
-      if (slot.ticket != ValueId::none && slot.ticket == loop.ticket) rings[slot.channel] = p_.type(slot.channel).slots;
+      if (slot.ticket != ValueId::none && slot.ticket == loop.ticket)
+        rings[slot.channel] = p_.type(slot.channel).slots;
     };
     for (const Inst& inst : loop.body.insts) {
       if (const CopyIn* copy = std::get_if<CopyIn>(&inst.op)) note_slot(copy->to);
@@ -139,6 +142,8 @@ class InsertBarriers {
 
 }  // namespace
 
-Program insert_barriers(const Program& in, const PassContext&) { return InsertBarriers(in).run(); }
+Program insert_barriers(const Program& in, const PassContext&) {
+  return InsertBarriers(in).run();
+}
 
 }  // namespace tessera

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-
-#include "tile_core/base/error.h"
 
 namespace tessera {
 namespace {
@@ -79,8 +76,8 @@ int warps_for(std::int64_t elements) {
   return warps;
 }
 
-Layout dot_layout(const Program& program, const std::vector<AxisId>& rows, const std::vector<AxisId>& columns, int warps,
-                  int column_vector) {
+Layout dot_layout(const Program& program, const std::vector<AxisId>& rows, const std::vector<AxisId>& columns,
+                  int warps, int column_vector) {
   constexpr int kColumnLanes = 16;
   Digits digits(program);
   if (!columns.empty() && column_vector > 1) {
@@ -96,7 +93,8 @@ Layout dot_layout(const Program& program, const std::vector<AxisId>& rows, const
   return digits.finish(joined(rows, columns));
 }
 
-Layout access_layout(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous, int vector, int warps) {
+Layout access_layout(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous, int vector,
+                     int warps) {
   Digits digits(program);
   std::vector<AxisId> others = axes;
   std::vector<AxisId> along;
@@ -113,20 +111,6 @@ Layout access_layout(const Program& program, const std::vector<AxisId>& axes, Ax
   given *= digits.spread(Place::warp, along, warps / given);
   digits.replicate(Place::warp, warps / given);
   return digits.finish(joined(others, along));
-}
-
-Access widest_access(const Program& program, const PassContext& context, TensorId tensor, const std::vector<Subscript>& subscripts) {
-  constexpr int kMaxBytes = 16;
-  if (index_of(tensor) >= context.facts.tensors.size()) {
-    throw InternalError::format("the facts of a call of '{}' lack tensor '{}'", program.name, program.tensor(tensor).name);
-  }
-  const TensorFacts& facts = context.facts.tensors[index_of(tensor)];
-  if (facts.contiguous_dim < 0) return {};
-  AxisId axis = subscripts.at(static_cast<std::size_t>(facts.contiguous_dim)).axis;
-  if (axis == AxisId::none) return {};
-  int limit = context.schedule.vector == Schedule::kAutomatic ? kMaxBytes : context.schedule.vector;
-  int elements = std::max(1, std::min(limit, facts.alignment) / size_of(facts.dtype));
-  return {axis, std::gcd(elements, program.axis(axis).extent)};
 }
 
 }  // namespace tessera

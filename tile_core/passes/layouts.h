@@ -10,21 +10,14 @@ namespace tessera {
 /// Warps of a block for tiles of this many elements: about 64 elements a thread, within 1 to 8 warps.
 int warps_for(std::int64_t elements);
 
-/// Rows and columns of a dot's result over the block: neighbouring lanes along the columns, warps along the rows.
-/// `column_vector` neighbouring columns are one thread's, so that they are read at once.
-Layout dot_layout(const Program& program, const std::vector<AxisId>& rows, const std::vector<AxisId>& columns, int warps,
-                  int column_vector);
+/// Rows and columns of a dot's result over the block: neighbouring lanes along the columns, warps along the
+/// rows. `column_vector` neighbouring columns are one thread's, so that they are read at once.
+Layout dot_layout(const Program& program, const std::vector<AxisId>& rows, const std::vector<AxisId>& columns,
+                  int warps, int column_vector);
 
-/// A tile that is read or written along `contiguous` with accesses of `vector` elements: lanes along that axis first, warps
-/// along the others first, so that a reduction along it stays in a warp where it can.
-Layout access_layout(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous, int vector, int warps);
-
-/// Elements of the widest legal access to a tensor along an axis, and that axis: `none` where no subscript is along its
-/// contiguous dim.
-struct Access {
-  AxisId axis = AxisId::none;
-  int vector = 1;
-};
-Access widest_access(const Program& program, const PassContext& context, TensorId tensor, const std::vector<Subscript>& subscripts);
+/// A tile that is read or written along `contiguous` with accesses of `vector` elements: lanes along that
+/// axis first, warps along the others first, so that a reduction along it stays in a warp where it can.
+Layout access_layout(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous, int vector,
+                     int warps);
 
 }  // namespace tessera

@@ -4,15 +4,16 @@
 #include "tile_core/base/error.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/passes/channels.h"
-#include "tile_core/passes/layouts.h"
 #include "tile_core/passes/passes.h"
+#include "tile_core/target/access.h"
 
 namespace tessera {
 namespace {
 
 class LowerTiles {
  public:
-  LowerTiles(const Program& program, const PassContext& context) : p_(program), context_(context), channels_(program, context) {}
+  LowerTiles(const Program& program, const PassContext& context)
+      : p_(program), context_(context), channels_(program, context) {}
 
   bool operator()(Rewriter& r, const Inst& inst) {
     if (!declared_) channels_.declare(r);
@@ -58,7 +59,7 @@ class LowerTiles {
   bool lower_load(Rewriter& r, const Inst& inst, const Load& load) {
     if (!is_shared(inst.result())) return false;
     constexpr int kSmallestAsync = 4;  // bytes of a cp.async: 4, 8 or 16
-    Access access = widest_access(p_, context_, load.tensor, load.subscripts);
+    Access access = widest_access(p_, context_.facts, context_.schedule, load.tensor, load.subscripts);
     int bytes = access.vector * size_of(p_.type(inst.result()).dtype);
     Slot to = channels_.slot(inst.result());
     bool async = context_.target.cp_async && bytes >= kSmallestAsync;
@@ -70,7 +71,8 @@ class LowerTiles {
 
   bool lower_dot(Rewriter& r, const Inst& inst, const Dot& dot) {
     const Type& type = p_.type(inst.result());
-    ValueId accumulator = dot.accumulator == ValueId::none ? r.emit(Constant{0}, type, inst.loc) : r.map(dot.accumulator);
+    ValueId accumulator =
+        dot.accumulator == ValueId::none ? r.emit(Constant{0}, type, inst.loc) : r.map(dot.accumulator);
     DotShared lowered{channels_.slot(dot.a), channels_.slot(dot.b), dot.axis, accumulator};
     r.replace(inst.result(), r.emit(lowered, type, inst.loc));
     return true;

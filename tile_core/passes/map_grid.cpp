@@ -62,7 +62,8 @@ Program map_grid(const Program& in, const PassContext&) {
     if (const Start* start = std::get_if<Start>(&inst.op)) {
       r.replace(inst.result(), starts->of(start->axis));
     } else if (const Index* index = std::get_if<Index>(&inst.op)) {
-      r.replace(inst.result(), r.emit(Index{index->axis, starts->of(index->axis)}, in.type(inst.result()), inst.loc));
+      r.replace(inst.result(),
+                r.emit(Index{index->axis, starts->of(index->axis)}, in.type(inst.result()), inst.loc));
     } else if (std::holds_alternative<Load>(inst.op)) {
       Load load = std::get<Load>(r.map(inst.op));
       for (Subscript& s : load.subscripts) with_start(s);

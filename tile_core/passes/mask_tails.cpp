@@ -14,9 +14,12 @@ namespace {
 double identity(ReduceFn fn) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (fn) {
-    case ReduceFn::sum: return 0;
-    case ReduceFn::max: return -kInfinity;
-    case ReduceFn::min: return kInfinity;
+    case ReduceFn::sum:
+      return 0;
+    case ReduceFn::max:
+      return -kInfinity;
+    case ReduceFn::min:
+      return kInfinity;
   }
   throw InternalError::format("mask_tails: no identity of reduction {}", static_cast<int>(fn));
 }
@@ -45,12 +48,14 @@ std::map<AxisId, ValueId> starts_of(const Block& block) {
 
 class MaskTails {
  public:
-  explicit MaskTails(const Program& program) : program_(program), uses_(program), starts_(starts_of(program.body)) {}
+  explicit MaskTails(const Program& program)
+      : program_(program), uses_(program), starts_(starts_of(program.body)) {}
 
   bool operator()(Rewriter& r, const Inst& inst) const {
     if (const Reduce* reduce = std::get_if<Reduce>(&inst.op)) {
       ValueId operand = masked(r, reduce->a, reduce->axis, identity(reduce->fn), inst.loc);
-      r.replace(inst.result(), r.emit(Reduce{reduce->fn, operand, reduce->axis}, program_.type(inst.result()), inst.loc));
+      r.replace(inst.result(),
+                r.emit(Reduce{reduce->fn, operand, reduce->axis}, program_.type(inst.result()), inst.loc));
       return true;
     }
     if (const Dot* dot = std::get_if<Dot>(&inst.op)) {
@@ -64,11 +69,13 @@ class MaskTails {
   }
 
  private:
-  /// Whether the invalid lanes of an axis hold 0. They do where the lanes were loaded, for what lies outside a tensor reads 0.
+  /// Whether the invalid lanes of an axis hold 0. They do where the lanes were loaded, for what lies outside
+  /// a tensor reads 0.
   bool zero_filled(ValueId id, AxisId axis) const {
     const Op& op = uses_.definer(id).op;
     if (const Load* load = std::get_if<Load>(&op)) {
-      return std::any_of(load->subscripts.begin(), load->subscripts.end(), [&](const Subscript& s) { return s.axis == axis; });
+      return std::any_of(load->subscripts.begin(), load->subscripts.end(),
+                         [&](const Subscript& s) { return s.axis == axis; });
     }
     if (const Cast* cast = std::get_if<Cast>(&op)) return zero_filled(cast->a, axis);
     return false;
@@ -78,13 +85,15 @@ class MaskTails {
     const Type& type = program_.type(old);
     auto start = starts_.find(axis);
     if (start == starts_.end()) {
-      throw UserError(diagnostic("axis '" + program_.axis(axis).name + "' is reduced, but nothing is indexed with it", loc, "",
-                                 "read a tensor with the axis, or use its index()"));
+      throw UserError(
+          diagnostic("axis '" + program_.axis(axis).name + "' is reduced, but nothing is indexed with it",
+                     loc, "", "read a tensor with the axis, or use its index()"));
     }
     ValueId index = r.emit(Index{axis, r.map(start->second)}, {.dtype = i64, .axes = {axis}}, loc);
     ValueId size = r.emit(Size{program_.axis(axis).dim}, {.dtype = i64}, loc);
     ValueId valid = r.emit(Binary{BinaryFn::lt, index, size}, {.dtype = boolean, .axes = {axis}}, loc);
-    ValueId value = r.emit(Constant{type.dtype == i64 && fill != 0 ? std::copysign(0x1p62, fill) : fill}, {.dtype = type.dtype}, loc);
+    ValueId value = r.emit(Constant{type.dtype == i64 && fill != 0 ? std::copysign(0x1p62, fill) : fill},
+                           {.dtype = type.dtype}, loc);
     return r.emit(Select{valid, r.map(old), value}, type, loc);
   }
 
@@ -95,6 +104,8 @@ class MaskTails {
 
 }  // namespace
 
-Program mask_tails(const Program& in, const PassContext&) { return rewrite(in, MaskTails(in)); }
+Program mask_tails(const Program& in, const PassContext&) {
+  return rewrite(in, MaskTails(in));
+}
 
 }  // namespace tessera

@@ -26,22 +26,25 @@ void check_legal(const Program& program, const PassContext& c) {
     sentences += fmt::format("\n   {}: {}", broken.rule, broken.sentence);
   }
   if (sentences.empty()) return;
-  throw UserError::format("tile error: schedule '{}' is illegal for '{}' on {}{}", to_text(c.schedule), program.name, c.target.arch,
-                          sentences);
+  throw UserError::format("tile error: schedule '{}' is illegal for '{}' on {}{}", to_text(c.schedule),
+                          program.name, c.target.arch, sentences);
 }
 
 void verify_after(const char* pass, const Program& program) {
   try {
     verify(program);
   } catch (const InternalError& error) {
-    throw InternalError(fmt::format("{}\n   after pass '{}'   see: TESSERA_DUMP=pass   file: tile_core/passes/{}.cpp", error.what(), pass,
-                                    pass));
+    throw InternalError(
+        fmt::format("{}\n   after pass '{}'   see: TESSERA_DUMP=pass   file: tile_core/passes/{}.cpp",
+                    error.what(), pass, pass));
   }
 }
 
 }  // namespace
 
-std::span<const Pass> pipeline() { return kPipeline; }
+std::span<const Pass> pipeline() {
+  return kPipeline;
+}
 
 Program lower(const Program& program, const PassContext& context,
               const std::function<void(const Pass&, const Program&)>& after) {
@@ -51,7 +54,8 @@ Program lower(const Program& program, const PassContext& context,
   for (const Pass& pass : kPipeline) {
     p = pass.run(p, context);
     p.stage = pass.leaves;
-    dump::write("pass", program.name, pass.name, to_text(p));  // before verify: a broken result must be visible
+    dump::write("pass", program.name, pass.name,
+                to_text(p));  // before verify: a broken result must be visible
     verify_after(pass.name, p);
     if (after) after(pass, p);
   }

@@ -15,8 +15,9 @@ struct Pass {
 
 std::span<const Pass> pipeline();
 
-/// Takes a traced program to Stage::ready, verifying after every pass. `after` sees the result of each, for tests and
-/// `tessera show`. Throws UserError where the schedule is illegal, InternalError where a pass breaks the program.
+/// Takes a traced program to Stage::ready, verifying after every pass. `after` sees the result of each, for
+/// tests and `tessera show`. Throws UserError where the schedule is illegal, InternalError where a pass
+/// breaks the program.
 Program lower(const Program& program, const PassContext& context,
               const std::function<void(const Pass&, const Program&)>& after = {});
 

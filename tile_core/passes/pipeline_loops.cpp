@@ -20,7 +20,8 @@ std::vector<const Inst*> streamed(const Program& program, const Loop& loop) {
     for (const Subscript& s : load->subscripts) {
       moves = moves || (s.axis == loop.axis && s.value == loop.start);
       for (const Inst& other : loop.body.insts) {
-        bool defined_here = std::find(other.results.begin(), other.results.end(), s.value) != other.results.end();
+        bool defined_here =
+            std::find(other.results.begin(), other.results.end(), s.value) != other.results.end();
         depends_only_on_start = depends_only_on_start && !defined_here;
       }
     }
@@ -63,7 +64,8 @@ class PipelineLoops {
   static Load at(Rewriter& r, const Inst& inst, const Loop& loop, ValueId start) {
     Load load = std::get<Load>(inst.op);
     for (Subscript& s : load.subscripts) {
-      if (s.value != ValueId::none) s.value = s.axis == loop.axis && s.value == loop.start ? start : r.map(s.value);
+      if (s.value != ValueId::none)
+        s.value = s.axis == loop.axis && s.value == loop.start ? start : r.map(s.value);
     }
     return load;
   }
@@ -97,7 +99,8 @@ class PipelineLoops {
     auto leave = [&](Loop& now) {
       for (const Inst* load : loads) {
         Ring& ring = rings_.at(load);
-        for (std::size_t i = 1; i < ring.parameters.size(); ++i) now.body.yields.push_back(ring.parameters[i]);
+        for (std::size_t i = 1; i < ring.parameters.size(); ++i)
+          now.body.yields.push_back(ring.parameters[i]);
         now.body.yields.push_back(ring.ahead);
         rings_.erase(load);
       }

@@ -50,7 +50,8 @@ Program place_tiles(const Program& in, const PassContext&) {
   PlaceTiles place(in);
   for (std::size_t i = 0; i < marked.types.size(); ++i) {
     Type& type = marked.types[i];
-    if (!type.axes.empty()) type.space = place.only_multiplied(static_cast<ValueId>(i)) ? Space::shared : Space::registers;
+    if (!type.axes.empty())
+      type.space = place.only_multiplied(static_cast<ValueId>(i)) ? Space::shared : Space::registers;
   }
   return rewrite(marked, PlaceTiles(marked));
 }

@@ -15,10 +15,13 @@ std::string too_big(const Program& p, const PassContext& c, std::int64_t total) 
     if (channel == nullptr) continue;
     const Type& type = p.type(inst.result());
     std::int64_t slot = slot_bytes(p, type, *channel);
-    parts += fmt::format("{}{} x {} bytes for {}", parts.empty() ? "" : " · ", type.slots, slot, to_text(p, type));
+    parts +=
+        fmt::format("{}{} x {} bytes for {}", parts.empty() ? "" : " · ", type.slots, slot, to_text(p, type));
   }
-  return fmt::format("tile error: shared memory: {} bytes needed, {} has {} ('{}', schedule {})\n   {}\n   help: smaller tiles or fewer stages",
-                     total, c.target.arch, c.target.shared_bytes, p.name, to_text(c.schedule), parts);
+  return fmt::format(
+      "tile error: shared memory: {} bytes needed, {} has {} ('{}', schedule {})\n   {}\n   help: smaller "
+      "tiles or fewer stages",
+      total, c.target.arch, c.target.shared_bytes, p.name, to_text(c.schedule), parts);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "tile_core/ir/uses.h"
 #include "tile_core/passes/infer_layouts.h"
 #include "tile_core/passes/layouts.h"
+#include "tile_core/target/access.h"
 
 namespace tessera {
 namespace {
@@ -35,8 +36,8 @@ class Solver {
       if (const Loop* loop = std::get_if<Loop>(&inst.op)) dots(loop->body);
       const Dot* dot = std::get_if<Dot>(&inst.op);
       if (dot == nullptr || p_.type(inst.result()).axes.empty()) continue;
-      layouts_.set(inst.result(), dot_layout(p_, free_axes(dot->a, dot->axis), free_axes(dot->b, dot->axis), p_.launch.warps,
-                                             column_vector(dot->b, dot->axis)));
+      layouts_.set(inst.result(), dot_layout(p_, free_axes(dot->a, dot->axis), free_axes(dot->b, dot->axis),
+                                             p_.launch.warps, column_vector(dot->b, dot->axis)));
     }
   }
 
@@ -46,12 +47,13 @@ class Solver {
     return axes;
   }
 
-  /// Columns stand side by side in shared memory where the loaded operand is not contiguous along the contracted axis.
+  /// Columns stand side by side in shared memory where the loaded operand is not contiguous along the
+  /// contracted axis.
   int column_vector(ValueId operand, AxisId contracted) const {
     constexpr int kVector = 4;
     const Load* load = std::get_if<Load>(&uses_.definer(operand).op);
     if (load == nullptr) return 1;
-    Access access = widest_access(p_, context_, load->tensor, load->subscripts);
+    Access access = widest_access(p_, context_.facts, context_.schedule, load->tensor, load->subscripts);
     return access.axis != contracted && access.axis != AxisId::none ? kVector : 1;
   }
 
@@ -69,7 +71,8 @@ class Solver {
         if (open(inst.result()) && layouts_.known(reduce->a)) {
           changed |= layouts_.set(inst.result(), layouts_.of(reduce->a).drop(reduce->axis));
         }
-      } else if (!inst.results.empty() && in_registers(inst.result()) && !std::holds_alternative<Load>(inst.op)) {
+      } else if (!inst.results.empty() && in_registers(inst.result()) &&
+                 !std::holds_alternative<Load>(inst.op)) {
         changed |= spread_pointwise(inst);
       }
     }
@@ -96,7 +99,8 @@ class Solver {
     for (std::size_t i = 0; i < loop.parameters.size(); ++i) {
       if (!in_registers(loop.parameters[i])) continue;
       const ValueId family[] = {loop.parameters[i], loop.body.yields[i], inst.results[i], loop.carried[i]};
-      auto known = std::find_if(std::begin(family), std::end(family), [&](ValueId id) { return layouts_.known(id); });
+      auto known =
+          std::find_if(std::begin(family), std::end(family), [&](ValueId id) { return layouts_.known(id); });
       if (known == std::end(family)) continue;
       Layout layout = layouts_.of(*known);
       for (ValueId id : family) {
@@ -136,8 +140,10 @@ class Solver {
   void lay_out(const Inst& inst) {
     const Load* load = std::get_if<Load>(&inst.op);
     const Store* store = std::get_if<Store>(&inst.op);
-    Access access = load != nullptr ? widest_access(p_, context_, load->tensor, load->subscripts)
-                                    : widest_access(p_, context_, store->tensor, store->subscripts);
+    Access access =
+        load != nullptr
+            ? widest_access(p_, context_.facts, context_.schedule, load->tensor, load->subscripts)
+            : widest_access(p_, context_.facts, context_.schedule, store->tensor, store->subscripts);
     ValueId tile = accessed(inst);
     layouts_.set(tile, access_layout(p_, p_.type(tile).axes, access.axis, access.vector, p_.launch.warps));
   }
@@ -159,6 +165,8 @@ class Solver {
 
 }  // namespace
 
-LayoutMap solve_layouts(const Program& program, const PassContext& context) { return Solver(program, context).run(); }
+LayoutMap solve_layouts(const Program& program, const PassContext& context) {
+  return Solver(program, context).run();
+}
 
 }  // namespace tessera

@@ -1,9 +1,8 @@
 #include "tile_core/target/schedule.h"
 
-#include <fmt/ranges.h>
-
 #include <array>
 #include <charconv>
+#include <fmt/ranges.h>
 #include <sstream>
 
 #include "tile_core/base/error.h"
@@ -31,7 +30,9 @@ struct Rule {
   std::string (*broken)(const Call& c);
 };
 
-bool is_power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
+bool is_power_of_two(int n) {
+  return n > 0 && (n & (n - 1)) == 0;
+}
 
 std::string out_of_range(const char* field, int value, int highest) {
   bool good = value == Schedule::kAutomatic || (value >= 1 && value <= highest);
@@ -48,13 +49,18 @@ const std::array kRules = {
     Rule{"stages need cp.async",
          [](const Call& c) {
            bool broken = c.s.stages > 1 && !c.target.cp_async;
-           return broken ? fmt::format("stages is {}, and {} has no asynchronous copies", c.s.stages, c.target.arch) : "";
+           return broken ? fmt::format("stages is {}, and {} has no asynchronous copies", c.s.stages,
+                                       c.target.arch)
+                         : "";
          }},
     Rule{"warps",
          [](const Call& c) {
            int highest = c.target.max_threads / kLanes;
-           bool good = c.s.warps == Schedule::kAutomatic || (is_power_of_two(c.s.warps) && c.s.warps <= highest);
-           return good ? "" : fmt::format("warps is {}, and must be a power of two up to {} or automatic", c.s.warps, highest);
+           bool good =
+               c.s.warps == Schedule::kAutomatic || (is_power_of_two(c.s.warps) && c.s.warps <= highest);
+           return good ? ""
+                       : fmt::format("warps is {}, and must be a power of two up to {} or automatic",
+                                     c.s.warps, highest);
          }},
     Rule{"blocks", [](const Call& c) { return out_of_range("blocks", c.s.blocks, kMaxBlocks); }},
     Rule{"blocks fit the registers",
@@ -62,19 +68,24 @@ const std::array kRules = {
            constexpr int kFewestRegisters = 16;  // a thread cannot do with fewer
            int threads = c.s.warps * kLanes * c.s.blocks;
            bool broken = threads * kFewestRegisters > c.target.registers_sm;
-           return broken ? fmt::format("{} blocks of {} warps leave less than {} registers a thread of {}'s {}", c.s.blocks, c.s.warps,
-                                       kFewestRegisters, c.target.arch, c.target.registers_sm)
+           return broken ? fmt::format(
+                               "{} blocks of {} warps leave less than {} registers a thread of {}'s {}",
+                               c.s.blocks, c.s.warps, kFewestRegisters, c.target.arch, c.target.registers_sm)
                          : "";
          }},
     Rule{"vector",
          [](const Call& c) {
-           bool good = c.s.vector == Schedule::kAutomatic || (is_power_of_two(c.s.vector) && c.s.vector <= kMaxVector);
-           return good ? "" : fmt::format("vector is {} bytes, and must be 1, 2, 4, 8, 16 or automatic", c.s.vector);
+           bool good = c.s.vector == Schedule::kAutomatic ||
+                       (is_power_of_two(c.s.vector) && c.s.vector <= kMaxVector);
+           return good ? ""
+                       : fmt::format("vector is {} bytes, and must be 1, 2, 4, 8, 16 or automatic",
+                                     c.s.vector);
          }},
     Rule{"facts name every tensor",
          [](const Call& c) {
            bool broken = c.facts.tensors.size() != c.program.tensors.size();
-           return broken ? fmt::format("the call has {} tensors, and the program declares {}", c.facts.tensors.size(), c.program.tensors.size())
+           return broken ? fmt::format("the call has {} tensors, and the program declares {}",
+                                       c.facts.tensors.size(), c.program.tensors.size())
                          : "";
          }},
     Rule{"dtypes agree",
@@ -83,8 +94,8 @@ const std::array kRules = {
            for (std::size_t i = 0; i < count; ++i) {
              const TensorDecl& decl = c.program.tensors[i];
              if (c.facts.tensors[i].dtype != decl.dtype) {
-               return fmt::format("tensor '{}' is {} in the call and {} in the program", decl.name, name_of(c.facts.tensors[i].dtype),
-                                  name_of(decl.dtype));
+               return fmt::format("tensor '{}' is {} in the call and {} in the program", decl.name,
+                                  name_of(c.facts.tensors[i].dtype), name_of(decl.dtype));
              }
            }
            return std::string();
@@ -96,7 +107,8 @@ const std::array kRules = {
 std::string to_text(const Schedule& schedule) {
   std::vector<std::string> parts;
   for (const Field& field : kFields) {
-    if (int value = schedule.*field.member; value != Schedule::kAutomatic) parts.push_back(fmt::format("{}={}", field.name, value));
+    if (int value = schedule.*field.member; value != Schedule::kAutomatic)
+      parts.push_back(fmt::format("{}={}", field.name, value));
   }
   return parts.empty() ? "automatic" : fmt::format("{}", fmt::join(parts, " "));
 }
@@ -114,20 +126,25 @@ Schedule schedule_from_text(const std::string& text) {
     int value = 0;
     const char* digits = word.data() + std::min(equals, word.size() - 1) + 1;
     auto [end, error] = std::from_chars(digits, word.data() + word.size(), value);
-    if (found == nullptr || equals == std::string::npos || error != std::errc() || end != word.data() + word.size()) {
-      throw UserError::format("schedule '{}': expected 'automatic' or fields stages=, warps=, blocks=, vector= with numbers, but got '{}'",
-                              text, word);
+    if (found == nullptr || equals == std::string::npos || error != std::errc() ||
+        end != word.data() + word.size()) {
+      throw UserError::format(
+          "schedule '{}': expected 'automatic' or fields stages=, warps=, blocks=, vector= with numbers, but "
+          "got '{}'",
+          text, word);
     }
     schedule.*found->member = value;
   }
   return schedule;
 }
 
-std::vector<BrokenRule> illegal(const Program& program, const Facts& facts, const Schedule& schedule, const Target& target) {
+std::vector<BrokenRule> illegal(const Program& program, const Facts& facts, const Schedule& schedule,
+                                const Target& target) {
   Call call{program, facts, schedule, target};
   std::vector<BrokenRule> broken;
   for (const Rule& rule : kRules) {
-    if (std::string sentence = rule.broken(call); !sentence.empty()) broken.push_back({rule.name, std::move(sentence)});
+    if (std::string sentence = rule.broken(call); !sentence.empty())
+      broken.push_back({rule.name, std::move(sentence)});
   }
   return broken;
 }

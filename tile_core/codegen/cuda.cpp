@@ -1,0 +1,99 @@
+#include "tile_core/codegen/cuda.h"
+
+#include <algorithm>
+#include <fmt/ranges.h>
+
+#include "tile_core/base/error.h"
+#include "tile_core/codegen/emitter.h"
+
+namespace tessera {
+namespace {
+
+/// "tessera_linear_gelu_m128_n128_k32_plain": operator, tiles, path.
+std::string kernel_name(const Program& program) {
+  std::string name = "tessera_" + program.name;
+  for (const AxisInfo& axis : program.axes) {
+    if (axis.kind != AxisKind::warps && axis.extent > 1) name += fmt::format("_{}{}", axis.name, axis.extent);
+  }
+  return name + "_plain";
+}
+
+/// Builds the parameter struct's text and the launch's recipe side by side.
+struct ParameterList {
+  std::string text;
+  std::vector<Parameter> recipe;
+
+  void add(const std::string& declaration, Parameter parameter) {
+    text += fmt::format("  {};\n", declaration);
+    recipe.push_back(parameter);
+  }
+};
+
+/// The first tensor and dim that has the size of `dim`.
+Parameter size_of_dim(const Program& program, DimId dim) {
+  for (std::size_t t = 0; t < program.tensors.size(); ++t) {
+    const auto& dims = program.tensors[t].dims;
+    auto it = std::find(dims.begin(), dims.end(), dim);
+    if (it != dims.end())
+      return {Parameter::Kind::size, static_cast<int>(t), static_cast<int>(it - dims.begin())};
+  }
+  throw UserError::format(
+      "tile error: no tensor of '{}' has the dim '{}'\n   help: declare a tensor over it, or pass its size "
+      "as a scalar",
+      program.name, program.dim(dim).name);
+}
+
+ParameterList parameters(const Program& program) {
+  ParameterList list;
+  for (std::size_t t = 0; t < program.tensors.size(); ++t) {
+    const TensorDecl& tensor = program.tensors[t];
+    std::string type = codegen::c_type(tensor.dtype);
+    list.add(fmt::format("{}{}* {}", tensor.output ? "" : "const ", type, tensor.name),
+             {Parameter::Kind::pointer, static_cast<int>(t)});
+    for (std::size_t d = 0; d < tensor.dims.size(); ++d) {
+      list.add(fmt::format("int64 stride_{}_{}", tensor.name, d),
+               {Parameter::Kind::stride, static_cast<int>(t), static_cast<int>(d)});
+    }
+  }
+  for (std::size_t d = 0; d < program.dims.size(); ++d) {
+    list.add(fmt::format("int64 size_{}", program.dims[d].name), size_of_dim(program, static_cast<DimId>(d)));
+  }
+  for (std::size_t s = 0; s < program.scalars.size(); ++s) {
+    const ScalarDecl& scalar = program.scalars[s];
+    bool real = scalar.dtype == f32;
+    list.add(real ? fmt::format("alignas(8) float {}", scalar.name) : fmt::format("int64 {}", scalar.name),
+             {real ? Parameter::Kind::scalar_f32 : Parameter::Kind::scalar_i64, static_cast<int>(s)});
+  }
+  return list;
+}
+
+std::vector<GridAxis> grid(const Program& program) {
+  std::vector<GridAxis> axes;
+  for (AxisId id : program.grid) {
+    Parameter size = size_of_dim(program, program.axis(id).dim);
+    axes.push_back({size.tensor, size.dim, program.axis(id).extent});
+  }
+  return axes;
+}
+
+}  // namespace
+
+KernelText emit_cuda(const Program& program, const Facts& facts, const Schedule& schedule, Prelude prelude) {
+  if (program.stage != Stage::ready) {
+    throw InternalError::format("codegen: '{}' is at Stage::{}, not ready", program.name,
+                                name_of(program.stage));
+  }
+  ParameterList list = parameters(program);
+  KernelText kernel{.name = kernel_name(program),
+                    .threads = program.launch.warps * 32,
+                    .shared_bytes = program.launch.shared_bytes,
+                    .parameters = std::move(list.recipe),
+                    .grid = grid(program)};
+  int blocks = schedule.blocks == Schedule::kAutomatic ? 1 : schedule.blocks;
+  kernel.text = fmt::format("{}\nstruct Parameters {{\n{}}};\n\nTESSERA_KERNEL({}, {}, {}) {{\n{}}}\n",
+                            prelude_text(prelude), list.text, kernel.name, kernel.threads, blocks,
+                            codegen::Emitter(program, facts, schedule).body());
+  return kernel;
+}
+
+}  // namespace tessera

@@ -1,0 +1,37 @@
+// Arithmetic that C++ operators do not give.
+__device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
+__device__ __forceinline__ float not_a_number() { return __int_as_float(0x7fc00000); }
+
+__device__ __forceinline__ float math_abs(float x) { return fabsf(x); }
+__device__ __forceinline__ int64 math_abs(int64 x) { return x < 0 ? -x : x; }
+__device__ __forceinline__ float math_exp(float x) { return expf(x); }
+__device__ __forceinline__ float math_log(float x) { return logf(x); }
+__device__ __forceinline__ float math_log2(float x) { return log2f(x); }
+__device__ __forceinline__ float math_sqrt(float x) { return sqrtf(x); }
+__device__ __forceinline__ float math_rsqrt(float x) { return rsqrtf(x); }
+__device__ __forceinline__ float math_tanh(float x) { return tanhf(x); }
+__device__ __forceinline__ float math_erf(float x) { return erff(x); }
+__device__ __forceinline__ float math_erfc(float x) { return erfcf(x); }
+/// At most 2 ulp off; subnormal results are 0 (PTX ISA, ex2.approx.ftz.f32).
+__device__ __forceinline__ float math_exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ __forceinline__ float math_fma(float a, float b, float c) { return fmaf(a, b, c); }
+
+// A NaN operand gives the other one.
+__device__ __forceinline__ float math_max(float a, float b) { return fmaxf(a, b); }
+__device__ __forceinline__ float math_min(float a, float b) { return fminf(a, b); }
+__device__ __forceinline__ int64 math_max(int64 a, int64 b) { return a < b ? b : a; }
+__device__ __forceinline__ int64 math_min(int64 a, int64 b) { return b < a ? b : a; }
+__device__ __forceinline__ float math_add(float a, float b) { return a + b; }
+__device__ __forceinline__ int64 math_add(int64 a, int64 b) { return a + b; }
+
+/// Rounds down, as index arithmetic needs.
+__device__ __forceinline__ int64 math_div(int64 a, int64 b) {
+  const int64 q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+__device__ __forceinline__ float math_div(float a, float b) { return a / b; }
+__device__ __forceinline__ int64 math_mod(int64 a, int64 b) { return a - math_div(a, b) * b; }

@@ -1,0 +1,93 @@
+// Accesses of N elements to global and shared memory: one instruction of up to 16 bytes where the address allows it.
+template <int Bytes>
+struct Word;
+template <>
+struct Word<1> {
+  using type = unsigned char;
+};
+template <>
+struct Word<2> {
+  using type = unsigned short;
+};
+template <>
+struct Word<4> {
+  using type = unsigned int;
+};
+template <>
+struct Word<8> {
+  using type = uint2;
+};
+template <>
+struct Word<16> {
+  using type = uint4;
+};
+
+template <int N, typename T>
+union Pack {
+  typename Word<N * sizeof(T)>::type word;
+  T elements[N];
+  __device__ __forceinline__ Pack() {}
+};
+
+/// Reads N elements that nothing writes while the kernel runs; zeros where not inside.
+template <int N, typename T>
+__device__ __forceinline__ void load_global(T* to, const T* from, bool inside) {
+  using W = typename Word<N * sizeof(T)>::type;
+  Pack<N, T> pack;
+  pack.word = W{};
+  if (inside) pack.word = __ldg(reinterpret_cast<const W*>(from));
+#pragma unroll
+  for (int i = 0; i < N; ++i) to[i] = pack.elements[i];
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_global(T* to, const T* from, bool inside) {
+  using W = typename Word<N * sizeof(T)>::type;
+  Pack<N, T> pack;
+#pragma unroll
+  for (int i = 0; i < N; ++i) pack.elements[i] = from[i];
+  if (inside) *reinterpret_cast<W*>(to) = pack.word;
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void read_shared(T* to, const T* from) {
+  using W = typename Word<N * sizeof(T)>::type;
+  Pack<N, T> pack;
+  pack.word = *reinterpret_cast<const W*>(from);
+#pragma unroll
+  for (int i = 0; i < N; ++i) to[i] = pack.elements[i];
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void write_shared(T* to, const T* from) {
+  using W = typename Word<N * sizeof(T)>::type;
+  Pack<N, T> pack;
+#pragma unroll
+  for (int i = 0; i < N; ++i) pack.elements[i] = from[i];
+  *reinterpret_cast<W*>(to) = pack.word;
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void copy(T* to, const T* from, bool inside) {
+  T elements[N];
+  load_global<N>(elements, from, inside);
+  write_shared<N>(to, elements);
+}
+
+/// Starts a copy of N elements, 4, 8 or 16 bytes, to shared memory; zeros where not inside (PTX ISA, cp.async).
+template <int N, typename T>
+__device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
+  constexpr int kBytes = N * sizeof(T);
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const int bytes = inside ? kBytes : 0;
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;" ::"r"(address), "l"(from), "r"(bytes), "n"(kBytes) : "memory");
+  }
+}
+__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int Pending>
+__device__ __forceinline__ void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+}

@@ -1,0 +1,103 @@
+#include <cmath>
+
+#include "tile_core/base/error.h"
+#include "tile_core/base/match.h"
+#include "tile_core/codegen/emitter.h"
+#include "tile_core/codegen/registers.h"
+
+namespace tessera::codegen {
+
+std::string Emitter::literal(DType dtype, double value) const {
+  if (!is_float(dtype))
+    return dtype == boolean ? (value != 0 ? "true" : "false")
+                            : fmt::format("int64({})", static_cast<std::int64_t>(value));
+  std::string text = fmt::format("{:.9g}", value);
+  if (std::isnan(value)) text = "not_a_number()";
+  if (std::isinf(value)) text = value > 0 ? "infinity()" : "-infinity()";
+  if (std::isfinite(value)) text += text.find_first_of(".e") == std::string::npos ? ".0f" : "f";
+  return dtype == f32 ? text : fmt::format("convert<{}>({})", c_type(dtype), text);
+}
+
+std::string Emitter::unary(const Unary& o, const std::string& a) const {
+  if (o.fn == UnaryFn::neg) return "-" + a;
+  if (o.fn == UnaryFn::logical_not) return "!" + a;
+  return fmt::format("math_{}({})", name_of(o.fn), a);
+}
+
+std::string Emitter::binary(const Binary& o, const std::string& a, const std::string& b) const {
+  bool real = is_float(p_.type(o.a).dtype);
+  auto infix = [&](const char* symbol) { return fmt::format("{} {} {}", a, symbol, b); };
+  auto call = [&] { return fmt::format("math_{}({}, {})", name_of(o.fn), a, b); };
+  switch (o.fn) {
+    case BinaryFn::add:
+      return infix("+");
+    case BinaryFn::sub:
+      return infix("-");
+    case BinaryFn::mul:
+      return infix("*");
+    case BinaryFn::div:
+      return real ? infix("/") : call();
+    case BinaryFn::mod:
+    case BinaryFn::max:
+    case BinaryFn::min:
+      return call();
+    case BinaryFn::lt:
+      return infix("<");
+    case BinaryFn::le:
+      return infix("<=");
+    case BinaryFn::eq:
+      return infix("==");
+    case BinaryFn::ne:
+      return infix("!=");
+    case BinaryFn::logical_and:
+      return infix("&&");
+    case BinaryFn::logical_or:
+      return infix("||");
+  }
+  throw InternalError::format("codegen: no C operator for binary {}", static_cast<int>(o.fn));
+}
+
+/// Assigns an expression over r to every register of the result, or to the scalar.
+void Emitter::pointwise(const Inst& inst, const std::string& expression) {
+  ValueId id = inst.result();
+  std::string result = declare(id);
+  if (!is_tile(id)) return line("const {} {} = {};", c_type(p_.type(id).dtype), result, expression);
+  open_registers(registers(id));
+  line("{}[r] = {};", result, expression);
+  close();
+}
+
+void Emitter::emit_value(const Inst& inst) {
+  ValueId id = inst.result();
+  const Type& type = p_.type(id);
+  auto at = [&](ValueId operand) { return element(operand, type.layout); };
+  if (const Constant* constant = std::get_if<Constant>(&inst.op)) {
+    std::string text = literal(type.dtype, constant->value);
+    if (is_tile(id)) return pointwise(inst, text);
+    names_[id] = text.front() == '-' ? "(" + text + ")" : text;
+    return;
+  }
+  if (const Index* index = std::get_if<Index>(&inst.op)) {
+    return pointwise(
+        inst, fmt::format("{} + ({}) + ({})", name(index->start), thread_coordinate(type.layout, index->axis),
+                          register_coordinate(type.layout, index->axis, "r")));
+  }
+  if (const Scalar* scalar = std::get_if<Scalar>(&inst.op))
+    return pointwise(inst, "p." + p_.scalars.at(index_of(scalar->scalar)).name);
+  if (const Size* size = std::get_if<Size>(&inst.op))
+    return pointwise(inst, "p.size_" + p_.dim(size->dim).name);
+  if (std::holds_alternative<BlockIndex>(inst.op)) return pointwise(inst, "block_index()");
+  if (const Broadcast* o = std::get_if<Broadcast>(&inst.op)) return pointwise(inst, at(o->a));
+  if (const Unary* o = std::get_if<Unary>(&inst.op)) return pointwise(inst, unary(*o, at(o->a)));
+  if (const Binary* o = std::get_if<Binary>(&inst.op)) return pointwise(inst, binary(*o, at(o->a), at(o->b)));
+  if (const Select* o = std::get_if<Select>(&inst.op)) {
+    return pointwise(inst, fmt::format("{} ? {} : {}", at(o->condition), at(o->a), at(o->b)));
+  }
+  if (const Cast* o = std::get_if<Cast>(&inst.op)) {
+    return pointwise(inst, fmt::format("convert<{}>({})", c_type(type.dtype), at(o->a)));
+  }
+  throw InternalError::format("codegen: '{}' has a value of an operation that emit_value does not know",
+                              p_.name);
+}
+
+}  // namespace tessera::codegen

@@ -1,0 +1,1 @@
+// twin of device/memory.cuh

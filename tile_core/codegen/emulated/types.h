@@ -1,0 +1,1 @@
+// twin of device/types.cuh
