@@ -64,25 +64,24 @@ constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
       kernel.name, axes, kMaxBlocks);
 }
 
-void launch_grid(const Kernel& kernel, const LoadedFunction& function, ParameterBlock& block,
+void launch_grid(const KernelText& kernel, const LoadedFunction& function, ParameterBlock& block,
                  std::int64_t blocks, CUstream_st* stream) {
-  const KernelText& text = kernel.text();
   CUlaunchConfig config{};
   config.gridDimX = static_cast<unsigned>(blocks);
   config.gridDimY = config.gridDimZ = 1;
-  config.blockDimX = static_cast<unsigned>(text.threads);
+  config.blockDimX = static_cast<unsigned>(kernel.threads);
   config.blockDimY = config.blockDimZ = 1;
-  config.sharedMemBytes = static_cast<unsigned>(text.shared_bytes);
+  config.sharedMemBytes = static_cast<unsigned>(kernel.shared_bytes);
   config.hStream = stream;
   void* parameters[] = {block.fields.data()};
   const CUresult result = driver::table().launch_kernel_ex(&config, function.handle, parameters, nullptr);
   if (result == CUDA_SUCCESS) return;
-  const std::string doing = fmt::format(
-      "launching kernel {} with {} blocks of {} threads and {} bytes of shared memory; an earlier kernel may "
-      "be "
-      "the cause: run with CUDA_LAUNCH_BLOCKING=1 or under compute-sanitizer",
-      text.name, blocks, text.threads, text.shared_bytes);
-  driver::check(result, "cuLaunchKernelEx", doing);
+  driver::check(
+      result, "cuLaunchKernelEx",
+      fmt::format(
+          "launching kernel {} with {} blocks of {} threads and {} bytes of shared memory; an earlier "
+          "kernel may be the cause: run with CUDA_LAUNCH_BLOCKING=1 or under compute-sanitizer",
+          kernel.name, blocks, kernel.threads, kernel.shared_bytes));
 }
 
 }  // namespace
@@ -121,15 +120,20 @@ std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> ten
   return blocks;
 }
 
-void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const Scalar> scalars, int device,
-            CUstream_st* stream) {
-  const std::int64_t blocks = grid_size(kernel.text(), tensors);
+void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
+            std::span<const Scalar> scalars, CUstream_st* stream) {
+  const std::int64_t blocks = grid_size(kernel, tensors);
   if (blocks == 0) return;
   ParameterBlock block;
-  pack(kernel.text(), tensors, scalars, block);
-  const LoadedFunction& function =
-      kernel.functions().get(kernel.cubin(), kernel.text().shared_bytes, device, stream);
+  pack(kernel, tensors, scalars, block);
   launch_grid(kernel, function, block, blocks, stream);
+}
+
+void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const Scalar> scalars, int device,
+            CUstream_st* stream) {
+  const KernelText& text = kernel.text();
+  launch(text, kernel.functions().get(kernel.cubin(), text.shared_bytes, device, stream), tensors, scalars,
+         stream);
 }
 
 void load(Kernel& kernel, int device) {

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <span>
 
+#include "tile_core/base/tensor_view.h"
 #include "tile_core/codegen/kernel_text.h"
 #include "tile_core/runtime/kernel_store.h"
-#include "tile_core/base/tensor_view.h"
 
 struct CUstream_st;
 
@@ -36,9 +36,13 @@ void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::sp
 /// The number of thread blocks; 0 where a size is 0. Throws UserError naming the sizes above CUDA's 2^31 - 1.
 std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors);
 
-/// Launches a ready kernel on `stream` of `device`, after loading it there if need be; a grid of 0 blocks is
-/// no launch. Throws UserError where it is not loaded and the stream captures a graph, DriverError where the
-/// driver refuses.
+/// Launches a loaded kernel on `stream`; a grid of 0 blocks is no launch. Throws DriverError where the driver
+/// refuses.
+void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
+            std::span<const Scalar> scalars, CUstream_st* stream);
+
+/// Launches a ready kernel on `stream` of `device`, after loading it there if need be. Throws UserError where
+/// it is not loaded and the stream captures a graph.
 void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const Scalar> scalars, int device,
             CUstream_st* stream);
 

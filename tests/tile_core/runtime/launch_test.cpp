@@ -1,0 +1,100 @@
+#include "tile_core/runtime/launch.h"
+
+#include <gtest/gtest.h>
+
+#include "tile_core/base/error.h"
+
+namespace tessera {
+namespace {
+
+using Kind = Parameter::Kind;
+
+TensorView matrix(void* data, std::int64_t rows, std::int64_t columns) {
+  TensorView view{.data = data, .rank = 2};
+  view.sizes = {rows, columns};
+  view.strides = {columns, 1};
+  return view;
+}
+
+KernelText with_grid(std::vector<GridAxis> grid) {
+  return {.name = "add_m128_n64", .threads = 128, .grid = std::move(grid)};
+}
+
+TEST(Launch, PacksFieldsInTheOrderOfTheRecipe) {
+  int memory = 0;
+  const TensorView tensors[] = {matrix(nullptr, 3, 5), matrix(&memory, -1, 7)};
+  const Scalar scalars[] = {Scalar::f32(-1.5F), Scalar::i64(-2)};
+  const KernelText kernel{.name = "k",
+                          .parameters = {{Kind::scalar_f32, 0},
+                                         {Kind::pointer, 1},
+                                         {Kind::size, 0, 1},
+                                         {Kind::stride, 1, 0},
+                                         {Kind::size, 1, 0},
+                                         {Kind::scalar_i64, 1}}};
+  ParameterBlock block;
+  pack(kernel, tensors, scalars, block);
+  ASSERT_EQ(block.count, 6U);
+  EXPECT_EQ(block.fields[0], 0xbfc00000U) << "-1.5f in the low 4 bytes";
+  EXPECT_EQ(block.fields[1], reinterpret_cast<std::uintptr_t>(&memory));
+  EXPECT_EQ(block.fields[2], 5U);
+  EXPECT_EQ(block.fields[3], 7U);
+  EXPECT_EQ(block.fields[4], static_cast<std::uint64_t>(-1));
+  EXPECT_EQ(block.fields[5], static_cast<std::uint64_t>(-2));
+}
+
+TEST(Launch, ARecipeThatDoesNotFitTheCallIsOurMistake) {
+  const TensorView tensors[] = {matrix(nullptr, 3, 5)};
+  const Scalar scalars[] = {Scalar::i64(1)};
+  ParameterBlock block;
+  const auto text_of = [&](const Parameter& parameter) -> std::string {
+    try {
+      pack({.name = "k", .parameters = {parameter}}, tensors, scalars, block);
+    } catch (const InternalError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_EQ(text_of({Kind::size, 0, 2}),
+            "internal tessera error: kernel k asks for dim 2 of tensor 0, and the call has 1 tensors, that "
+            "one of rank 2");
+  EXPECT_EQ(text_of({Kind::pointer, 1}),
+            "internal tessera error: kernel k asks for dim 0 of tensor 1, and the call has 1 tensors");
+  EXPECT_EQ(
+      text_of({Kind::scalar_f32, 0}),
+      "internal tessera error: kernel k asks for scalar 0, and the call has 1, that one of another type");
+  EXPECT_EQ(text_of({Kind::scalar_i64, 1}),
+            "internal tessera error: kernel k asks for scalar 1, and the call has 1");
+}
+
+TEST(Launch, GridIsTheProductOfTheTilesNeeded) {
+  const auto blocks = [](std::int64_t m, std::int64_t n) {
+    const TensorView tensors[] = {matrix(nullptr, m, n)};
+    return grid_size(with_grid({{0, 0, 128}, {0, 1, 64}}), tensors);
+  };
+  EXPECT_EQ(blocks(128, 64), 1);
+  EXPECT_EQ(blocks(129, 65), 4);
+  EXPECT_EQ(blocks(1, 1), 1);
+  EXPECT_EQ(blocks(0, 64), 0);
+  EXPECT_EQ(blocks(std::int64_t{1} << 62, 0), 0);
+  EXPECT_EQ(blocks((std::int64_t{1} << 31) * 128 - 128, 64), (std::int64_t{1} << 31) - 1);
+}
+
+TEST(Launch, GridAboveCudasLimitNamesTheSizes) {
+  for (const std::int64_t m : {std::int64_t{1} << 38, std::int64_t{1} << 62}) {
+    const TensorView tensors[] = {matrix(nullptr, m, m)};
+    try {
+      grid_size(with_grid({{0, 0, 128}, {0, 1, 64}}), tensors);
+      ADD_FAILURE() << "accepted " << m;
+    } catch (const UserError& error) {
+      EXPECT_EQ(
+          error.what(),
+          fmt::format(
+              "kernel add_m128_n64: the grid of sizes {0} in tiles of 128 x {0} in tiles of 64 has more than "
+              "the 2147483647 blocks that CUDA launches; split the call, or use TESSERA_POLICY=native",
+              m));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera
