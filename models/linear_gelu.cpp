@@ -3,7 +3,6 @@
 #include <cmath>
 #include <torch/nn/init.h>
 #include <torch/types.h>
-#include <utility>
 
 #include "tile_core/base/error.h"
 
@@ -12,7 +11,7 @@ namespace tessera::models {
 LinearGeluOptions::LinearGeluOptions(int64_t in_features, int64_t out_features)
     : in_features_(in_features), out_features_(out_features) {}
 
-LinearGeluImpl::LinearGeluImpl(LinearGeluOptions options_) : options(std::move(options_)) {
+LinearGeluImpl::LinearGeluImpl(const LinearGeluOptions& options) : options(options) {
   if (options.approximate() != "none" && options.approximate() != "tanh")
     throw UserError::format("LinearGelu: expected approximate 'none' or 'tanh' but got '{}'",
                             options.approximate());

@@ -22,7 +22,7 @@ class LinearGeluImpl : public torch::nn::Cloneable<LinearGeluImpl> {
  public:
   LinearGeluImpl(int64_t in_features, int64_t out_features)
       : LinearGeluImpl(LinearGeluOptions(in_features, out_features)) {}
-  explicit LinearGeluImpl(LinearGeluOptions options);
+  explicit LinearGeluImpl(const LinearGeluOptions& options);
 
   /// Makes new parameters, drawn as torch.nn.Linear's.
   void reset() override;

@@ -2,7 +2,6 @@
 
 #include <torch/nn/init.h>
 #include <torch/types.h>
-#include <utility>
 #include <vector>
 
 #include "tile_core/base/error.h"
@@ -42,8 +41,7 @@ at::Tensor split_heads(const at::Tensor& x, int64_t heads) {
 MultiheadAttentionOptions::MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads)
     : embed_dim_(embed_dim), num_heads_(num_heads), num_kv_heads_(num_heads) {}
 
-MultiheadAttentionImpl::MultiheadAttentionImpl(MultiheadAttentionOptions options_)
-    : options(std::move(options_)) {
+MultiheadAttentionImpl::MultiheadAttentionImpl(const MultiheadAttentionOptions& options) : options(options) {
   check_options(options);
   reset();
 }

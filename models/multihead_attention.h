@@ -28,7 +28,7 @@ class MultiheadAttentionImpl : public torch::nn::Cloneable<MultiheadAttentionImp
   MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads)
       : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads)) {}
   /// Throws UserError where heads do not divide.
-  explicit MultiheadAttentionImpl(MultiheadAttentionOptions options);
+  explicit MultiheadAttentionImpl(const MultiheadAttentionOptions& options);
 
   /// Makes new parameters, drawn as torch.nn.MultiheadAttention's.
   void reset() override;

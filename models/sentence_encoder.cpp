@@ -51,7 +51,7 @@ SentenceEncoderOptions SentenceEncoderOptions::load(const std::filesystem::path&
   throw UserError::format("encoder configuration {}: {}", file.string(), error.what());
 }
 
-SentenceEncoderImpl::SentenceEncoderImpl(SentenceEncoderOptions options_) : options(std::move(options_)) {
+SentenceEncoderImpl::SentenceEncoderImpl(const SentenceEncoderOptions& options) : options(options) {
   reset();
 }
 

@@ -34,7 +34,7 @@ struct SentenceEncoderOptions {
 /// BERT, then the mean over the tokens that are no padding, scaled to length 1. For inference: no dropout.
 class SentenceEncoderImpl : public torch::nn::Cloneable<SentenceEncoderImpl> {
  public:
-  explicit SentenceEncoderImpl(SentenceEncoderOptions options = {});
+  explicit SentenceEncoderImpl(const SentenceEncoderOptions& options = {});
 
   void reset() override;
 

@@ -24,7 +24,7 @@ struct Rule {
   const char* replacement;
 };
 
-const Rule kRules[] = {
+constexpr Rule kRules[] = {
     {aten::linear, "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
      "tessera::linear"},
     {aten::softmax, "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
@@ -83,6 +83,10 @@ std::optional<std::string> why_not_fused(const jit::Node* gelu) {
   if (from->owningBlock() != gelu->owningBlock()) return "aten::linear is outside its block";
   if (gelu->input(0)->uses().size() > 1) return "the result of aten::linear is used elsewhere too";
   if (!jit::toIValue(gelu->input(1))) return "approximate is not a constant";
+  // A context such as no_grad() must hold for what it held for.
+  for (; from != gelu; from = from->next())
+    if (from->kind() == c10::prim::Enter || from->kind() == c10::prim::Exit)
+      return "a `with` is between it and aten::linear";
   return std::nullopt;
 }
 
@@ -100,7 +104,7 @@ std::optional<std::string> why_not_replaced(const jit::Node* node, const Rule& r
 /// Why a node that has no rule, but that a reader of the report may expect to be replaced, is left.
 std::optional<std::string> why_left(const jit::Node* node) {
   if (node->kind() == aten::gelu_) return "it writes in place";
-  if (node->kind() == c10::prim::CallMethod)
+  if (node->kind() == c10::prim::CallMethod && node->input(0)->type()->cast<c10::InterfaceType>())
     return "it cannot be inlined: its object is known by an interface only";
   bool product = node->kind() == aten::matmul || node->kind() == aten::mm;
   if (node->kind() == aten::addmm || (product && jit::toIValue(node->input(1))))

@@ -1,14 +1,13 @@
 #include "models/transformer_block.h"
 
 #include <torch/types.h>
-#include <utility>
 
 namespace tessera::models {
 
 TransformerBlockOptions::TransformerBlockOptions(int64_t d_model, int64_t nhead)
     : d_model_(d_model), nhead_(nhead), num_kv_heads_(nhead) {}
 
-TransformerBlockImpl::TransformerBlockImpl(TransformerBlockOptions options_) : options(std::move(options_)) {
+TransformerBlockImpl::TransformerBlockImpl(const TransformerBlockOptions& options) : options(options) {
   reset();
 }
 

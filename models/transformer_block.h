@@ -32,7 +32,7 @@ class TransformerBlockImpl : public torch::nn::Cloneable<TransformerBlockImpl> {
  public:
   TransformerBlockImpl(int64_t d_model, int64_t nhead)
       : TransformerBlockImpl(TransformerBlockOptions(d_model, nhead)) {}
-  explicit TransformerBlockImpl(TransformerBlockOptions options);
+  explicit TransformerBlockImpl(const TransformerBlockOptions& options);
 
   void reset() override;
 

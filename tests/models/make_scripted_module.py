@@ -1,4 +1,4 @@
-"""Writes tests/models/scripted.pt: a small TorchScript module of torch.nn parts, for swap_test.cpp. Needs torch 2.11."""
+"""Writes tests/models/scripted.pt and corners.pt, small TorchScript modules for swap_test.cpp. Needs torch 2.11."""
 import pathlib
 import zipfile
 
@@ -38,15 +38,53 @@ class Scripted(nn.Module):
         return x + out.transpose(1, 2).flatten(2) + torch.jit.wait(later)
 
 
-def main():
-    torch.manual_seed(1)
-    path = pathlib.Path(__file__).with_name("scripted.pt")
-    torch.jit.script(Scripted()).save(str(path))
-    with zipfile.ZipFile(path) as archive:  # without the positions in the sources of whoever runs this
+@torch.jit.interface
+class Step(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        pass
+
+
+class Tail(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(8, 8))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return functional.linear(x, self.weight)
+
+
+class Corners(nn.Module):
+    """A submodule that is known by an interface, and a linear whose gelu is inside a `with`."""
+
+    tail: Step
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 8)
+        self.tail = Tail()
+
+    def forward(self, x):
+        x = self.first(x)
+        with torch.no_grad():
+            y = functional.gelu(x)
+        return self.tail.forward(y)
+
+
+def save(module, name):
+    """As torch.jit.save, but without the positions in the sources of whoever runs this."""
+    path = pathlib.Path(__file__).with_name(name)
+    torch.jit.script(module).save(str(path))
+    with zipfile.ZipFile(path) as archive:
         kept = {name: archive.read(name) for name in archive.namelist() if not name.endswith(".debug_pkl")}
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in kept.items():
             archive.writestr(zipfile.ZipInfo(name), data)
+
+
+def main():
+    torch.manual_seed(1)
+    save(Scripted(), "scripted.pt")
+    save(Corners(), "corners.pt")
 
 
 if __name__ == "__main__":
