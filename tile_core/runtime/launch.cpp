@@ -21,7 +21,7 @@ const TensorView& tensor_at(const KernelText& kernel, std::span<const TensorView
   return tensors[i];
 }
 
-std::uint64_t scalar_at(const KernelText& kernel, std::span<const Scalar> scalars,
+std::uint64_t scalar_at(const KernelText& kernel, std::span<const ScalarValue> scalars,
                         const Parameter& parameter) {
   const auto i = static_cast<std::size_t>(parameter.tensor);
   if (i >= scalars.size() || scalars[i].kind != parameter.kind) {
@@ -33,7 +33,7 @@ std::uint64_t scalar_at(const KernelText& kernel, std::span<const Scalar> scalar
 }
 
 std::uint64_t field(const KernelText& kernel, std::span<const TensorView> tensors,
-                    std::span<const Scalar> scalars, const Parameter& p) {
+                    std::span<const ScalarValue> scalars, const Parameter& p) {
   const auto dim = static_cast<std::size_t>(p.dim);
   switch (p.kind) {
     case Parameter::Kind::pointer:
@@ -86,15 +86,15 @@ void launch_grid(const KernelText& kernel, const LoadedFunction& function, Param
 
 }  // namespace
 
-Scalar Scalar::f32(float value) {
+ScalarValue ScalarValue::f32(float value) {
   return {Parameter::Kind::scalar_f32, std::bit_cast<std::uint32_t>(value)};
 }
 
-Scalar Scalar::i64(std::int64_t value) {
+ScalarValue ScalarValue::i64(std::int64_t value) {
   return {Parameter::Kind::scalar_i64, static_cast<std::uint64_t>(value)};
 }
 
-void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::span<const Scalar> scalars,
+void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,
           ParameterBlock& block) {
   if (kernel.parameters.size() > ParameterBlock::kMaxFields) {
     throw InternalError::format("kernel {} has {} parameters, more than {}", kernel.name,
@@ -121,7 +121,7 @@ std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> ten
 }
 
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
-            std::span<const Scalar> scalars, CUstream_st* stream) {
+            std::span<const ScalarValue> scalars, CUstream_st* stream) {
   const std::int64_t blocks = grid_size(kernel, tensors);
   if (blocks == 0) return;
   ParameterBlock block;
@@ -129,8 +129,8 @@ void launch(const KernelText& kernel, const LoadedFunction& function, std::span<
   launch_grid(kernel, function, block, blocks, stream);
 }
 
-void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const Scalar> scalars, int device,
-            CUstream_st* stream) {
+void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,
+            int device, CUstream_st* stream) {
   const KernelText& text = kernel.text();
   launch(text, kernel.functions().get(kernel.cubin(), text.shared_bytes, device, stream), tensors, scalars,
          stream);

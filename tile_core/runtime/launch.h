@@ -12,12 +12,12 @@ struct CUstream_st;
 namespace tessera {
 
 /// A number of the call: `p.scalar("scale", f32)`.
-struct Scalar {
+struct ScalarValue {
   Parameter::Kind kind;
   std::uint64_t bits;
 
-  static Scalar f32(float value);
-  static Scalar i64(std::int64_t value);
+  static ScalarValue f32(float value);
+  static ScalarValue i64(std::int64_t value);
 };
 
 /// The kernel's parameter struct: 8-byte fields in the order of KernelText::parameters. A float is in the low
@@ -30,7 +30,7 @@ struct ParameterBlock {
 
 /// Fills the struct from a call's tensors and scalars, in the order of the program's declarations. Allocates
 /// nothing.
-void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::span<const Scalar> scalars,
+void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,
           ParameterBlock& block);
 
 /// The number of thread blocks; 0 where a size is 0. Throws UserError naming the sizes above CUDA's 2^31 - 1.
@@ -39,12 +39,12 @@ std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> ten
 /// Launches a loaded kernel on `stream`; a grid of 0 blocks is no launch. Throws DriverError where the driver
 /// refuses.
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
-            std::span<const Scalar> scalars, CUstream_st* stream);
+            std::span<const ScalarValue> scalars, CUstream_st* stream);
 
 /// Launches a ready kernel on `stream` of `device`, after loading it there if need be. Throws UserError where
 /// it is not loaded and the stream captures a graph.
-void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const Scalar> scalars, int device,
-            CUstream_st* stream);
+void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,
+            int device, CUstream_st* stream);
 
 /// Loads a ready kernel on `device` without launching it.
 void load(Kernel& kernel, int device);

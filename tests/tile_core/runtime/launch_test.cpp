@@ -23,7 +23,7 @@ KernelText with_grid(std::vector<GridAxis> grid) {
 TEST(Launch, PacksFieldsInTheOrderOfTheRecipe) {
   int memory = 0;
   const TensorView tensors[] = {matrix(nullptr, 3, 5), matrix(&memory, -1, 7)};
-  const Scalar scalars[] = {Scalar::f32(-1.5F), Scalar::i64(-2)};
+  const ScalarValue scalars[] = {ScalarValue::f32(-1.5F), ScalarValue::i64(-2)};
   const KernelText kernel{.name = "k",
                           .parameters = {{Kind::scalar_f32, 0},
                                          {Kind::pointer, 1},
@@ -44,7 +44,7 @@ TEST(Launch, PacksFieldsInTheOrderOfTheRecipe) {
 
 TEST(Launch, ARecipeThatDoesNotFitTheCallIsOurMistake) {
   const TensorView tensors[] = {matrix(nullptr, 3, 5)};
-  const Scalar scalars[] = {Scalar::i64(1)};
+  const ScalarValue scalars[] = {ScalarValue::i64(1)};
   ParameterBlock block;
   const auto text_of = [&](const Parameter& parameter) -> std::string {
     try {
