@@ -17,7 +17,7 @@ std::vector<std::int64_t> dense(const std::vector<std::int64_t>& sizes) {
 
 }  // namespace
 
-Buffer::Buffer(DType dtype, std::vector<std::int64_t> sizes) : Buffer(dtype, sizes, dense(sizes)) {}
+Buffer::Buffer(DType dtype, const std::vector<std::int64_t>& sizes) : Buffer(dtype, sizes, dense(sizes)) {}
 
 Buffer::Buffer(DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides)
     : dtype_(dtype), sizes_(std::move(sizes)), strides_(std::move(strides)) {

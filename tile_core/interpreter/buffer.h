@@ -11,7 +11,7 @@ namespace tessera {
 class Buffer {
  public:
   /// Dense, the last dim fastest.
-  Buffer(DType dtype, std::vector<std::int64_t> sizes);
+  Buffer(DType dtype, const std::vector<std::int64_t>& sizes);
   /// With strides of its own, none negative; 0 repeats a dim.
   Buffer(DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides);
 

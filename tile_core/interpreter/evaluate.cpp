@@ -1,11 +1,11 @@
 #include "tile_core/interpreter/evaluate.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tile_core/base/error.h"
 #include "tile_core/base/match.h"
 #include "tile_core/interpreter/arithmetic.h"
+#include "tile_core/interpreter/dot.h"
 
 namespace tessera::interpreter {
 namespace {
@@ -100,12 +100,13 @@ class Evaluation {
     const std::vector<AxisId>& axes = run_.type(o.a).axes;
     const Elements& a = run_.value(o.a);
     const std::vector<int>& base = aligned(o.a);
-    int step = run_.alignments.stride(axes, o.axis);
+    std::ptrdiff_t step = run_.alignments.stride(axes, o.axis);
     Lanes lanes = run_.seen(o.axis);
     for (std::size_t i = 0; i < out_.size(); ++i) {
+      const double* elements = a.data() + base[i];
       double sum = identity(o.fn, type_.dtype);
       for (int lane = lanes.first; lane < lanes.last; ++lane) {
-        sum = round_to(type_.dtype, apply(o.fn, sum, a[static_cast<std::size_t>(base[i] + lane * step)]));
+        sum = round_to(type_.dtype, apply(o.fn, sum, elements[lane * step]));
       }
       out_[i] = sum;
     }
@@ -130,17 +131,16 @@ class Evaluation {
     const Elements& a = run_.value(o.a);
     const std::vector<int>& base = aligned(o.a);
     std::vector<int> holder = holders(run_.type(o.a).layout, o.axis);
-    int step = run_.alignments.stride(axes, o.axis);
+    std::ptrdiff_t step = run_.alignments.stride(axes, o.axis);
     int along_warps = run_.alignments.stride(type_.axes, o.warps);
     int warps = run_.program.axis(o.warps).extent;
     for (std::size_t i = 0; i < out_.size(); ++i) {
       int warp = static_cast<int>(i) / along_warps % warps;
+      const double* elements = a.data() + base[i];
       double sum = identity(o.fn, type_.dtype);
       for (std::size_t lane = 0; lane < holder.size(); ++lane) {
-        if (holder[lane] != warp) continue;
-        sum =
-            round_to(type_.dtype,
-                     apply(o.fn, sum, a[static_cast<std::size_t>(base[i] + static_cast<int>(lane) * step)]));
+        double element = elements[static_cast<std::ptrdiff_t>(lane) * step];
+        if (holder[lane] == warp) sum = round_to(type_.dtype, apply(o.fn, sum, element));
       }
       out_[i] = sum;
     }
@@ -152,40 +152,10 @@ class Evaluation {
   Elements& out_;
 };
 
-/// Elements in the precision of a dot's operands: f16, bf16 and f32 all fit.
-std::vector<float> as_floats(const Elements& elements) {
-  return {elements.begin(), elements.end()};
-}
-
 }  // namespace
 
 void evaluate(Run& run, const Inst& inst) {
   Evaluation(run, inst).run();
-}
-
-void dot(Run& run, ValueId result, const DotOperand& a, const DotOperand& b, AxisId axis,
-         ValueId accumulator) {
-  const std::vector<AxisId>& axes = run.type(result).axes;
-  std::vector<float> x = as_floats(a.elements);
-  std::vector<float> y = as_floats(b.elements);
-  std::vector<float> sums(run.elements(result), 0.0F);
-  if (accumulator != ValueId::none) {
-    const std::vector<int>& index = run.alignments.get(axes, run.type(accumulator).axes);
-    const Elements& start = run.value(accumulator);
-    std::transform(index.begin(), index.end(), sums.begin(),
-                   [&](int i) { return static_cast<float>(start[static_cast<std::size_t>(i)]); });
-  }
-  const int* ix = run.alignments.get(axes, a.axes).data();
-  const int* iy = run.alignments.get(axes, b.axes).data();
-  int step_x = run.alignments.stride(a.axes, axis);
-  int step_y = run.alignments.stride(b.axes, axis);
-  Lanes lanes = run.seen(axis);
-  for (int lane = lanes.first; lane < lanes.last; ++lane) {
-    const float* lane_x = x.data() + lane * step_x;
-    const float* lane_y = y.data() + lane * step_y;
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = std::fmaf(lane_x[ix[i]], lane_y[iy[i]], sums[i]);
-  }
-  run.value(result).assign(sums.begin(), sums.end());
 }
 
 }  // namespace tessera::interpreter

@@ -61,6 +61,7 @@ class Executor {
   /// All at once: what a body yields may be parameters in another order.
   void copy(const std::vector<ValueId>& from, const std::vector<ValueId>& to) {
     std::vector<Elements> copies;
+    copies.reserve(from.size());
     for (ValueId id : from) copies.push_back(run_.value(id));
     for (std::size_t i = 0; i < to.size(); ++i) run_.value(to[i]) = std::move(copies[i]);
   }

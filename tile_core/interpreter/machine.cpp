@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tile_core/base/error.h"
-#include "tile_core/interpreter/evaluate.h"
+#include "tile_core/interpreter/dot.h"
 #include "tile_core/ir/print.h"
 
 namespace tessera::interpreter {

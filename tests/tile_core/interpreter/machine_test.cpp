@@ -1,6 +1,7 @@
 #include "tests/support/mutation.h"
 #include "tests/support/programs.h"
 #include "tile_core/base/error.h"
+#include "tile_core/ir/verify.h"
 
 namespace tessera {
 namespace {
@@ -18,6 +19,49 @@ TEST(Machine, NoticesEveryMissingWaitCommitAndBarrier) {
   EXPECT_EQ(test::unnoticed_changes(program("gemm_ready"), kGemm), Nothing());
   EXPECT_EQ(test::unnoticed_changes(program("softmax_ready"), kSoftmax), Nothing());
   EXPECT_EQ(test::unnoticed_changes(program("attention_synced"), kAttention), Nothing());
+}
+
+/// The smallest and the largest sum of a warp, of 1 to 8 spread as the layout says.
+std::vector<double> sums_of_warps(const std::string& layout, int warps) {
+  std::string text = "program parts stage synced warps " + std::to_string(warps) + R"( {
+  dim N
+  axis n:8 all N
+  axis w:WARPS warps
+  in x: f32(N)
+  out low: f32()
+  out high: f32()
+  %0: f32[w:WARPS] x 1 = channel order (w) pitch WARPS
+  %1: i64 = constant 0
+  %2: f32[n:8] registers<LAYOUT> = load x(n at %1)
+  %3: f32[w:WARPS] registers<warp w:WARPSx1> = reduce_warp_sum<n> %2 to w
+  write_shared %0, %3
+  barrier
+  %4: f32[w:WARPS] registers<reg w:WARPSx1> = read_shared %0
+  %5: f32 = reduce_min<w> %4
+  store low(), %5
+  %6: f32 = reduce_max<w> %4
+  store high(), %6
+}
+)";
+  auto replace_all = [&text](const std::string& from, const std::string& to) {
+    for (std::size_t at = 0; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
+  };
+  replace_all("WARPS", std::to_string(warps));
+  replace_all("LAYOUT", layout);
+  Program p = parse(text);
+  verify(p);
+  std::vector<Buffer> tensors = {Buffer(f32, {8}), Buffer(f32, {}), Buffer(f32, {})};
+  tensors[0].set({1, 2, 3, 4, 5, 6, 7, 8});
+  test::run(p, {}, tensors);
+  return {tensors[1].get()[0], tensors[2].get()[0]};
+}
+
+TEST(Machine, WarpsReduceWhatTheirLayoutGivesThem) {
+  using Sums = std::vector<double>;
+  EXPECT_EQ(sums_of_warps("lane n:4x1, warp n:2x4", 2), (Sums{1 + 2 + 3 + 4, 5 + 6 + 7 + 8}));
+  EXPECT_EQ(sums_of_warps("lane n:4x2, warp n:2x1", 2), (Sums{1 + 3 + 5 + 7, 2 + 4 + 6 + 8}));
+  EXPECT_EQ(sums_of_warps("reg n:2x1, lane n:2x4, warp n:2x2", 2), (Sums{1 + 2 + 5 + 6, 3 + 4 + 7 + 8}));
+  EXPECT_EQ(sums_of_warps("lane n:2x2, warp n:2x1, warp n:2x4", 4), (Sums{1 + 3, 6 + 8}));
 }
 
 struct Mistake {
