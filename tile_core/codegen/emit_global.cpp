@@ -42,9 +42,11 @@ Emitter::Address Emitter::address(TensorId tensor, const std::vector<Subscript>&
     std::string step = register_coordinate(layout, s.axis, "r");
     add_term(a.base, fmt::format("({} + ({})){}", start, thread, stride(tensor, i)));
     if (step != "0") add_term(a.step, fmt::format("int64({}){}", step, stride(tensor, i)));
-    add_condition(a.inside, fmt::format("{} + ({}) + ({}) < {}", start, thread, step, size));
+    std::string left = fmt::format("left_{}", p_.axis(s.axis).name);
+    a.setup.push_back(fmt::format("const int {} = steps_below({}, {} + ({}));", left, size, start, thread));
+    add_condition(a.inside, fmt::format("{} < {}", step, left));
   }
-  return {or_else(a.base, "0"), or_else(a.step, "0"), or_else(a.inside, "true")};
+  return {or_else(a.base, "0"), or_else(a.step, "0"), or_else(a.inside, "true"), std::move(a.setup)};
 }
 
 int Emitter::vector_of(TensorId tensor, const std::vector<Subscript>& subscripts,
@@ -62,6 +64,7 @@ void Emitter::emit_load(const Inst& inst, const Load& o) {
   int vector = vector_of(o.tensor, o.subscripts, layout);
   open("");
   line("const {}* from = p.{} + ({});", c_type(p_.type(id).dtype), p_.tensor(o.tensor).name, a.base);
+  for (const std::string& setup : a.setup) append(setup);
   open_registers(layout.count(Place::reg), vector);
   line("load_global<{}>({}, from + ({}), {});", vector,
        is_tile(id) ? fmt::format("&{}[r]", result) : "&" + result, a.step, a.inside);
@@ -76,6 +79,7 @@ void Emitter::emit_store(const Store& o) {
   std::string once = is_tile(o.value) ? first_replica(layout) : "thread == 0";
   open("");
   line("{}* to = p.{} + ({});", c_type(p_.type(o.value).dtype), p_.tensor(o.tensor).name, a.base);
+  for (const std::string& setup : a.setup) append(setup);
   std::string source = name(o.value);
   if (!is_tile(o.value)) line("const {} value = {};", c_type(p_.type(o.value).dtype), source);
   open_registers(layout.count(Place::reg), vector);

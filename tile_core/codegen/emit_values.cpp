@@ -57,6 +57,13 @@ std::string Emitter::binary(const Binary& o, const std::string& a, const std::st
   throw InternalError::format("codegen: no C operator for binary {}", static_cast<int>(o.fn));
 }
 
+/// Whether an index is below a bound: 64-bit arithmetic once, and a comparison of constants for each
+/// register.
+std::string Emitter::below(const Index& index, const std::string& bound, const Layout& layout) const {
+  return fmt::format("({}) < steps_below({}, {} + ({}))", register_coordinate(layout, index.axis, "r"), bound,
+                     name(index.start), thread_coordinate(layout, index.axis));
+}
+
 /// Assigns an expression over r to every register of the result, or to the scalar.
 void Emitter::pointwise(const Inst& inst, const std::string& expression) {
   ValueId id = inst.result();
@@ -78,6 +85,7 @@ void Emitter::emit_value(const Inst& inst) {
     return;
   }
   if (const Index* index = std::get_if<Index>(&inst.op)) {
+    indices_[id] = *index;
     return pointwise(
         inst, fmt::format("{} + ({}) + ({})", name(index->start), thread_coordinate(type.layout, index->axis),
                           register_coordinate(type.layout, index->axis, "r")));
@@ -89,7 +97,13 @@ void Emitter::emit_value(const Inst& inst) {
   if (std::holds_alternative<BlockIndex>(inst.op)) return pointwise(inst, "block_index()");
   if (const Broadcast* o = std::get_if<Broadcast>(&inst.op)) return pointwise(inst, at(o->a));
   if (const Unary* o = std::get_if<Unary>(&inst.op)) return pointwise(inst, unary(*o, at(o->a)));
-  if (const Binary* o = std::get_if<Binary>(&inst.op)) return pointwise(inst, binary(*o, at(o->a), at(o->b)));
+  if (const Binary* o = std::get_if<Binary>(&inst.op)) {
+    auto index = indices_.find(o->a);
+    bool bounded = index != indices_.end() && (o->fn == BinaryFn::lt || o->fn == BinaryFn::le);
+    if (!bounded) return pointwise(inst, binary(*o, at(o->a), at(o->b)));
+    return pointwise(inst,
+                     below(index->second, o->fn == BinaryFn::lt ? at(o->b) : at(o->b) + " + 1", type.layout));
+  }
   if (const Select* o = std::get_if<Select>(&inst.op)) {
     return pointwise(inst, fmt::format("{} ? {} : {}", at(o->condition), at(o->a), at(o->b)));
   }

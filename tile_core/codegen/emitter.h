@@ -22,9 +22,10 @@ class Emitter {
  private:
   /// How a tile is addressed: the pointer expression's parts for element coordinates.
   struct Address {
-    std::string base;    ///< elements from the tensor's start, the same for all registers
-    std::string step;    ///< what register r adds
-    std::string inside;  ///< the condition that the element exists
+    std::string base;                ///< elements from the tensor's start, the same for all registers
+    std::string step;                ///< what register r adds
+    std::string inside;              ///< the condition that the element exists
+    std::vector<std::string> setup;  ///< statements that the condition needs
   };
 
   // emitter.cpp
@@ -53,6 +54,7 @@ class Emitter {
   std::string literal(DType dtype, double value) const;
   std::string unary(const Unary& o, const std::string& a) const;
   std::string binary(const Binary& o, const std::string& a, const std::string& b) const;
+  std::string below(const Index& index, const std::string& bound, const Layout& layout) const;
   void pointwise(const Inst& inst, const std::string& expression);
   void emit_value(const Inst& inst);
 
@@ -89,6 +91,7 @@ class Emitter {
   int depth_ = 1;
   std::map<ValueId, std::string> names_;
   std::map<ValueId, Channel> channels_;
+  std::map<ValueId, Index> indices_;
 };
 
 /// "float", "bf16", "int64"

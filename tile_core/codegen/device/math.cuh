@@ -35,3 +35,8 @@ __device__ __forceinline__ int64 math_div(int64 a, int64 b) {
 }
 __device__ __forceinline__ float math_div(float a, float b) { return a / b; }
 __device__ __forceinline__ int64 math_mod(int64 a, int64 b) { return a - math_div(a, b) * b; }
+
+/// How many of the indices first, first + 1, ... are below the bound, at most 2^30: more than a tile has.
+__device__ __forceinline__ int steps_below(int64 bound, int64 first) {
+  return static_cast<int>(math_max(math_min(bound - first, int64(1) << 30), int64(0)));
+}

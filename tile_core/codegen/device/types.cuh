@@ -7,53 +7,48 @@ struct bf16 {
   unsigned short bits;
 };
 
-template <typename To, typename From>
-__device__ __forceinline__ To convert(From x) {
-  return static_cast<To>(x);
+/// The value in a type that C++ can convert.
+template <typename T>
+__device__ __forceinline__ T widened(T x) {
+  return x;
 }
-template <>
-__device__ __forceinline__ float convert<float, f16>(f16 x) {
+__device__ __forceinline__ float widened(f16 x) {
   float y;
   asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
   return y;
 }
+__device__ __forceinline__ float widened(bf16 x) { return __uint_as_float(static_cast<unsigned>(x.bits) << 16); }
+
+template <typename To>
+struct Converter {
+  template <typename From>
+  static __device__ __forceinline__ To from(From x) {
+    return static_cast<To>(widened(x));
+  }
+};
 template <>
-__device__ __forceinline__ float convert<float, bf16>(bf16 x) {
-  return __uint_as_float(static_cast<unsigned>(x.bits) << 16);
-}
+struct Converter<f16> {
+  static __device__ __forceinline__ f16 from(float x) {
+    f16 y;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+  }
+  static __device__ __forceinline__ f16 from(bf16 x) { return from(widened(x)); }
+  static __device__ __forceinline__ f16 from(f16 x) { return x; }
+};
 template <>
-__device__ __forceinline__ f16 convert<f16, float>(float x) {
-  f16 y;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
-  return y;
-}
-template <>
-__device__ __forceinline__ bf16 convert<bf16, float>(float x) {
-  bf16 y;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
-  return y;
-}
-template <>
-__device__ __forceinline__ f16 convert<f16, bf16>(bf16 x) {
-  return convert<f16>(convert<float>(x));
-}
-template <>
-__device__ __forceinline__ bf16 convert<bf16, f16>(f16 x) {
-  return convert<bf16>(convert<float>(x));
-}
-template <>
-__device__ __forceinline__ f16 convert<f16, int64>(int64 x) {
-  return convert<f16>(static_cast<float>(x));
-}
-template <>
-__device__ __forceinline__ bf16 convert<bf16, int64>(int64 x) {
-  return convert<bf16>(static_cast<float>(x));
-}
-template <>
-__device__ __forceinline__ f16 convert<f16, f16>(f16 x) {
-  return x;
-}
-template <>
-__device__ __forceinline__ bf16 convert<bf16, bf16>(bf16 x) {
-  return x;
+struct Converter<bf16> {
+  static __device__ __forceinline__ bf16 from(float x) {
+    bf16 y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+  }
+  static __device__ __forceinline__ bf16 from(f16 x) { return from(widened(x)); }
+  static __device__ __forceinline__ bf16 from(bf16 x) { return x; }
+};
+
+/// Rounds to nearest even; towards zero where To is an integer.
+template <typename To, typename From>
+__device__ __forceinline__ To convert(From x) {
+  return Converter<To>::from(x);
 }
