@@ -60,7 +60,7 @@ std::string read_text(const std::string& path) {
     std::ofstream(path) << text;
     return ::testing::AssertionSuccess();
   }
-  std::string shown = fs::relative(path, kTests.parent_path()).string();
+  std::string shown = (fs::path("tests") / fs::relative(path, kTests)).string();
   if (!fs::exists(path)) {
     return ::testing::AssertionFailure() << shown << " does not exist; TESSERA_UPDATE_GOLDEN=1 writes it:\n"
                                          << text;
