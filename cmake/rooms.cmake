@@ -4,6 +4,7 @@ function(tessera_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;NEEDS" ${ARGN})
   add_library(tessera_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(tessera_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
-  target_compile_options(tessera_${name} PRIVATE -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-restrict)
+  target_compile_options(tessera_${name} PRIVATE -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-restrict
+                         -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
   target_link_libraries(tessera_${name} PUBLIC ${ROOM_NEEDS})
 endfunction()
