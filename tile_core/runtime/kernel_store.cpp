@@ -1,5 +1,6 @@
 #include "tile_core/runtime/kernel_store.h"
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -34,23 +35,36 @@ void report(const Cubin& cubin) {
   log::info(log::Channel::compile, line);
 }
 
-void dump_all(const Cubin& cubin) {
-  dump::write("ptx", cubin.kernel, cubin.arch + ".ptx", cubin.ptx);
-  if (env::dumps("sass")) dump::write("sass", cubin.kernel, cubin.arch + ".sass", sass(cubin));
+// A dump that cannot be made is no reason for the kernel to fail.
+void dump_or_warn(const std::function<void()>& dump) {
+  try {
+    dump();
+  } catch (const UserError& error) {
+    log::warn_once(error.what(), error.what());
+  }
 }
 
 // A dump has to show a compilation, so it goes around the cache on disk.
-Cubin compile_now(const KernelText& text, const Target& target) {
-  const bool dumping = env::dumps_anything();
-  if (dumping) dump::write("cuda", text.name, target.arch + ".cu", text.text);
-  ++compiles;
-  Cubin cubin = compile(text, target, {.line_info = dumping, .keep_ptx = dumping});
-  report(cubin);
-  if (dumping) {
-    dump_all(cubin);
-  } else {
-    disk_cache::write(cubin);
+Cubin compile_and_dump(const KernelText& text, const Target& target) {
+  dump_or_warn([&] { dump::write("cuda", text.name, target.arch + ".cu", text.text); });
+  Cubin cubin = compile(text, target, {.line_info = true, .keep_ptx = true});
+  dump_or_warn([&] { dump::write("ptx", text.name, target.arch + ".ptx", cubin.ptx); });
+  if (env::dumps("sass")) {
+    dump_or_warn([&] { dump::write("sass", text.name, target.arch + ".sass", sass(cubin)); });
   }
+  return cubin;
+}
+
+Cubin compile_and_keep(const KernelText& text, const Target& target) {
+  Cubin cubin = compile(text, target);
+  disk_cache::write(cubin);
+  return cubin;
+}
+
+Cubin compile_now(const KernelText& text, const Target& target) {
+  ++compiles;
+  Cubin cubin = env::dumps_anything() ? compile_and_dump(text, target) : compile_and_keep(text, target);
+  report(cubin);
   return cubin;
 }
 

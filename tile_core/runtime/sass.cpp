@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -32,6 +33,8 @@ std::vector<fs::path> tool_folders() {
     sites.push_back(fs::path(nvrtc).parent_path().parent_path().parent_path().parent_path());
   }
   for (const fs::path& site : sites) folders.push_back(site / "triton/backends/nvidia/bin");
+  std::set<fs::path> seen;
+  std::erase_if(folders, [&](const fs::path& folder) { return !seen.insert(folder).second; });
   return folders;
 }
 
@@ -68,8 +71,8 @@ std::string sass(const Cubin& cubin) {
   command.push_back(file.path());
   const SubprocessResult result = run_subprocess(command);
   if (result.exit_code == 0) return result.output;
-  throw UserError::format("{} failed on kernel {} for {} (exit code {}):\n{}", tool.path, cubin.kernel,
-                          cubin.arch, result.exit_code, result.output);
+  throw UserError::format("{} failed on kernel {} for {} (exit code {}):\n{}{}", tool.path, cubin.kernel,
+                          cubin.arch, result.exit_code, result.output, result.errors);
 }
 
 }  // namespace tessera

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,10 +40,12 @@ int wait_for(pid_t child) {
 
 SubprocessResult run_subprocess(const std::vector<std::string>& command) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    throw UserError::format("cannot run {}: {}", command[0], std::strerror(errno));
-  FileDescriptor output(ends[0]);
-  FileDescriptor input(ends[1]);
+  const int piped = ::pipe2(ends.data(), O_CLOEXEC);
+  FileDescriptor output(piped == 0 ? ends[0] : -1);
+  FileDescriptor input(piped == 0 ? ends[1] : -1);
+  const FileDescriptor errors(
+      ::memfd_create("stderr", MFD_CLOEXEC));  // never full, so one pipe is enough to wait for
+  if (!output || !errors) throw UserError::format("cannot run {}: {}", command[0], std::strerror(errno));
 
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -50,7 +53,7 @@ SubprocessResult run_subprocess(const std::vector<std::string>& command) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, errors.get(), STDERR_FILENO);
   pid_t child = 0;
   const int error = ::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
@@ -60,6 +63,8 @@ SubprocessResult run_subprocess(const std::vector<std::string>& command) {
   SubprocessResult result;
   result.output = read_to_end(output.get());
   result.exit_code = wait_for(child);
+  ::lseek(errors.get(), 0, SEEK_SET);
+  result.errors = read_to_end(errors.get());
   return result;
 }
 

@@ -7,7 +7,8 @@ namespace tessera {
 
 struct SubprocessResult {
   int exit_code = 0;   ///< 128 + signal where one ended it
-  std::string output;  ///< stdout and stderr
+  std::string output;  ///< stdout
+  std::string errors;  ///< stderr
 };
 
 /// Runs command[0] with the rest as arguments, without a shell. Throws UserError where it cannot be started.

@@ -17,7 +17,8 @@ TEST(Subprocess, ArgumentsNeedNoQuotes) {
 TEST(Subprocess, GivesExitCodeSignalAndStderr) {
   const SubprocessResult failed = run_subprocess({"/bin/sh", "-c", "echo oops >&2; exit 3"});
   EXPECT_EQ(failed.exit_code, 3);
-  EXPECT_EQ(failed.output, "oops\n");
+  EXPECT_EQ(failed.output, "");
+  EXPECT_EQ(failed.errors, "oops\n");
   EXPECT_EQ(run_subprocess({"/bin/sh", "-c", "kill -9 $$"}).exit_code, 137);
 }
 
