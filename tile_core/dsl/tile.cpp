@@ -64,6 +64,10 @@ Tile unary(UnaryFn fn, const Operand& a) {
 Tile binary(BinaryFn fn, const Operand& a, const Operand& b) {
   Tracer& tracer = tracer_of({&a, &b});
   DType dtype = joined_dtype(tracer, name_of(fn), a, b);
+  if (fn == BinaryFn::mod && is_float(dtype)) {
+    throw UserError(
+        diagnostic("mod of floating-point numbers", a.loc(), describe({a, b}), "% is for indices: i64"));
+  }
   if (is_logical(fn) != (dtype == boolean) && !(compares(fn) && dtype == boolean)) {
     throw UserError(diagnostic(
         fmt::format("{} of {}", name_of(fn), name_of(dtype)), a.loc(), describe({a, b}),

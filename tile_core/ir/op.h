@@ -1,4 +1,6 @@
 #pragma once
+#include <bit>
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,7 +17,10 @@ namespace tessera {
 /// A literal, broadcast over the result's axes.
 struct Constant {
   double value = 0;
-  bool operator==(const Constant&) const = default;
+  /// Bit for bit: 0 and -0 differ, and a NaN equals itself.
+  bool operator==(const Constant& other) const {
+    return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(other.value);
+  }
 };
 
 /// A number of the call.

@@ -1,0 +1,145 @@
+#include "tessera/ops.h"
+#include "tests/gpu/gpu.h"
+
+namespace tessera::test {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+constexpr at::ScalarType kDtypes[] = {at::kFloat, at::kHalf, at::kBFloat16};
+
+TEST(Accuracy, Add) {
+  TESSERA_NEEDS_GPU();
+  const std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>> shapes = {
+      {{1}, {1}},     {{1000}, {1000}},       {{3, 5, 7}, {3, 5, 7}},
+      {{65537}, {1}}, {{128, 1, 33}, {9, 1}}, {{2, 3, 4, 5, 6}, {5, 1}},
+      {{}, {4, 4}}};
+  for (at::ScalarType dtype : kDtypes) {
+    for (const auto& [a, b] : shapes) {
+      expect_accurate({.name = "add " + c10::str(dtype, a, b),
+                       .inputs =
+                           [&](std::uint64_t seed) {
+                             return Tensors{normal(a, dtype, seed), normal(b, dtype, seed + 9)};
+                           },
+                       .ours = [](const Tensors& t) { return tessera::add(t[0], t[1]); },
+                       .native = [](const Tensors& t) { return at::add(t[0], t[1]); }});
+    }
+  }
+}
+
+TEST(Accuracy, LinearAndGelu) {
+  TESSERA_NEEDS_GPU();
+  const int64_t shapes[][3] = {{1, 1, 1},        {16, 16, 16},    {7, 5, 3},      {64, 64, 64},
+                               {128, 128, 128},  {129, 127, 65},  {300, 200, 77}, {1111, 64, 33},
+                               {513, 1030, 100}, {2, 1000, 1001}, {1, 4096, 512}};
+  for (at::ScalarType dtype : kDtypes) {
+    for (auto [M, N, K] : shapes) {
+      for (const char* activation : {"linear", "none", "tanh"}) {
+        for (bool bias : {true, false}) {
+          auto optional = [bias](const Tensors& t) { return bias ? std::optional(t[2]) : std::nullopt; };
+          bool plain = std::string(activation) == "linear";
+          expect_accurate(
+              {.name = c10::str(activation, " ", dtype, " ", M, "x", N, "x", K, bias ? " bias" : ""),
+               .inputs =
+                   [&](std::uint64_t seed) {
+                     return Tensors{normal({M, K}, dtype, seed),
+                                    normal({N, K}, dtype, seed + 9) / std::sqrt(static_cast<double>(K)),
+                                    normal({N}, dtype, seed + 99)};
+                   },
+               .ours =
+                   [&](const Tensors& t) {
+                     return plain ? tessera::linear(t[0], t[1], optional(t))
+                                  : tessera::linear_gelu(t[0], t[1], optional(t), activation);
+                   },
+               .native =
+                   [&](const Tensors& t) {
+                     at::Tensor y = at::linear(t[0], t[1], optional(t));
+                     return plain ? y : at::gelu(y, activation);
+                   }});
+        }
+      }
+    }
+  }
+}
+
+TEST(Accuracy, Softmax) {
+  TESSERA_NEEDS_GPU();
+  struct Case {
+    std::vector<int64_t> sizes;
+    int64_t dim;
+  };
+  std::vector<Case> cases = {{{2, 3, 41, 41, 41}, 1}, {{1, 65536, 6}, 0}, {{1, 65536, 6}, 1},
+                             {{1, 65536, 6}, 2},      {{65536, 2}, 1},    {{7, 33, 5}, 1},
+                             {{5, 300, 64}, 1},       {{5, 1000, 9}, 1}};
+  for (int64_t n :
+       {1,    2,    3,    31,   32,   33,   64,   100,  127,  128,   129,   255,   257,   511,   1023,
+        1024, 1025, 2047, 2049, 3000, 4095, 4097, 8191, 8192, 12289, 16384, 16385, 46336, 65537, 102400}) {
+    cases.push_back({{3, n}, -1});
+  }
+  for (at::ScalarType dtype : kDtypes) {
+    for (const Case& c : cases) {
+      expect_accurate(
+          {.name = c10::str("softmax ", dtype, c.sizes, " dim ", c.dim),
+           .inputs = [&](std::uint64_t seed) { return Tensors{normal(c.sizes, dtype, seed) * 3}; },
+           .ours = [&](const Tensors& t) { return tessera::softmax(t[0], c.dim); },
+           .native = [&](const Tensors& t) { return at::softmax(t[0], c.dim); }});
+    }
+  }
+}
+
+struct AttentionShape {
+  int64_t B, H, G, I, J, D;
+};
+
+void check_attention(at::ScalarType dtype, const AttentionShape& s, bool causal, int mask, double spread) {
+  expect_accurate({.name = c10::str("attention ", dtype, " B", s.B, " H", s.H, "/", s.G, " ", s.I, "x", s.J,
+                                    " D", s.D, causal ? " causal" : "", " mask ", mask, " spread ", spread),
+                   .inputs =
+                       [&](std::uint64_t seed) {
+                         Tensors t{normal({s.B, s.H, s.I, s.D}, dtype, seed) * spread,
+                                   normal({s.B, s.G, s.J, s.D}, dtype, seed + 9),
+                                   normal({s.B, s.G, s.J, s.D}, dtype, seed + 99)};
+                         if (mask == 1) t.push_back(normal({s.B, 1, s.I, s.J}, at::kFloat, seed + 5) > -0.5);
+                         if (mask == 2) t.push_back(normal({s.H, s.I, s.J}, dtype, seed + 5));
+                         return t;
+                       },
+                   .ours =
+                       [&](const Tensors& t) {
+                         auto m = mask == 0 ? std::nullopt : std::optional(t[3]);
+                         return tessera::scaled_dot_product_attention(t[0], t[1], t[2], m, 0, causal, {},
+                                                                      s.H != s.G);
+                       },
+                   .native =
+                       [&](const Tensors& t) {
+                         auto m = mask == 0 ? std::nullopt : std::optional(t[3]);
+                         return std::get<0>(at::_scaled_dot_product_attention_math(
+                             t[0], t[1], t[2], m, 0, causal, {}, {}, s.H != s.G));
+                       }});
+}
+
+TEST(Accuracy, Attention) {
+  TESSERA_NEEDS_GPU();
+  const AttentionShape shapes[] = {{1, 1, 1, 1, 1, 1},     {2, 4, 4, 64, 64, 64},   {1, 2, 2, 33, 47, 32},
+                                   {2, 4, 2, 130, 70, 64}, {1, 6, 1, 70, 300, 128}, {1, 2, 2, 5, 2, 16},
+                                   {4, 8, 8, 1, 257, 128}, {1, 2, 2, 100, 100, 40}, {1, 2, 2, 77, 129, 72},
+                                   {1, 2, 1, 65, 65, 100}, {1, 2, 2, 96, 200, 192}, {1, 1, 1, 65, 100, 256}};
+  for (at::ScalarType dtype : kDtypes) {
+    for (const AttentionShape& s : shapes) {
+      for (bool causal : {false, true}) check_attention(dtype, s, causal, 0, 1);
+      for (int mask : {1, 2}) check_attention(dtype, s, false, mask, 1);
+    }
+  }
+}
+
+TEST(Accuracy, AttentionOfEveryHeadDim) {
+  TESSERA_NEEDS_GPU();
+  for (int64_t D = 1; D <= 256; D += D < 24 ? 1 : 13)
+    check_attention(at::kBFloat16, {1, 2, 2, 40, 50, D}, true, 0, 1);
+}
+
+TEST(Accuracy, AttentionOfSpreadScores) {
+  TESSERA_NEEDS_GPU();
+  for (at::ScalarType dtype : kDtypes) check_attention(dtype, {1, 2, 2, 100, 300, 64}, false, 0, 30);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,67 @@
+#include "tests/gpu/gpu.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <cmath>
+
+namespace tessera::test {
+namespace {
+
+struct Error {
+  double maximum = 0;
+  double rms = 0;
+
+  void worsen(const at::Tensor& value, const at::Tensor& reference) {
+    at::Tensor difference = (value.to(at::kDouble) - reference).abs();
+    bool finite = at::isfinite(reference).all().item<bool>();
+    ASSERT_TRUE(finite) << "the reference of an accuracy case must be finite";
+    ASSERT_TRUE(at::isfinite(value).all().item<bool>()) << "not finite where the reference is";
+    if (difference.numel() == 0) return;
+    maximum = std::max(maximum, difference.max().item<double>());
+    rms = std::max(rms, std::sqrt(difference.square().mean().item<double>()));
+  }
+};
+
+double floor_of(at::ScalarType dtype) {
+  return dtype == at::kFloat ? 1e-6 : dtype == at::kHalf ? 1e-4 : 1e-3;
+}
+
+}  // namespace
+
+void dirty_allocator() {
+  constexpr std::int64_t kElements = std::int64_t{1} << 26;
+  for (int i = 0; i < 3; ++i) at::full({kElements >> (4 * i)}, NAN, at::device(at::kCUDA).dtype(at::kFloat));
+}
+
+at::Tensor normal(at::IntArrayRef sizes, at::ScalarType dtype, std::uint64_t seed) {
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
+  return at::randn(sizes, generator, at::dtype(at::kFloat)).to(at::device(at::kCUDA).dtype(dtype));
+}
+
+void expect_accurate(const AccuracyCase& test) {
+  SCOPED_TRACE(test.name);
+  Error ours, native;
+  double floor = 0;
+  for (std::uint64_t seed : {1, 2, 3}) {
+    std::vector<at::Tensor> inputs = test.inputs(seed);
+    std::vector<at::Tensor> wide;
+    for (const at::Tensor& t : inputs) wide.push_back(t.is_floating_point() ? t.to(at::kDouble) : t);
+    at::Tensor reference = test.native(wide);
+    dirty_allocator();
+    at::Tensor value = test.ours(inputs);
+    ASSERT_EQ(value.sizes(), reference.sizes());
+    ours.worsen(value, reference);
+    native.worsen(test.native(inputs), reference);
+    expect_same_bits(value, test.ours(inputs));
+    if (reference.numel() > 0)
+      floor = std::max(floor, floor_of(inputs.front().scalar_type()) * reference.abs().max().item<double>());
+  }
+  EXPECT_LE(ours.maximum, native.maximum + floor) << "native's maximum error is " << native.maximum;
+  EXPECT_LE(ours.rms, native.rms + floor) << "native's RMS error is " << native.rms;
+}
+
+void expect_same_bits(const at::Tensor& a, const at::Tensor& b) {
+  EXPECT_TRUE(at::equal(at::isnan(a), at::isnan(b)));
+  EXPECT_TRUE(at::equal(at::nan_to_num(a), at::nan_to_num(b)));
+}
+
+}  // namespace tessera::test
