@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numbers>
 
 #include "ops/operator.h"
@@ -105,11 +106,12 @@ std::vector<Variant> space(const Problem& problem, const Target&) {
   int n = covering(N, {32, 64, 128, 256, 512, 1024, 2048, 3072, 4096, 6144, 8192, 12288, kLongestResident});
   if (N <= kLongestResident) {
     constexpr int kElementsPerWarp = 1024;  // 32 a thread
-    int warps = covering((n + kElementsPerWarp - 1) / kElementsPerWarp, {4, 8, 16});
-    if (n <= 256) offer(16, n, 1, true, 4);
-    if (n <= 512) offer(4, n, 1, true, 4);
-    if (n >= 256) offer(1, n, 1, true, warps);
-    if (n >= 2048 && warps < 16) offer(1, n, 1, true, 2 * warps);
+    constexpr int kFewestWarps = 4;
+    int rows = std::max(1, kFewestWarps * kElementsPerWarp / n);
+    int warps = covering((n + kElementsPerWarp - 1) / kElementsPerWarp, {kFewestWarps, 8, 16});
+    offer(rows, n, 1, true, warps);
+    if (rows > 1) offer(rows / 2, n, 1, true, warps);
+    if (n >= 2 * kElementsPerWarp && warps < 16) offer(1, n, 1, true, 2 * warps);
   }
   offer(1, 4096, 1, false, 8);
   return variants;
