@@ -33,6 +33,7 @@ class Program {
 
   nvrtcResult compile(const std::vector<std::string>& flags) {
     std::vector<const char*> pointers;
+    pointers.reserve(flags.size());
     for (const std::string& flag : flags) pointers.push_back(flag.c_str());
     return nvrtc_.compile_program(handle_, static_cast<int>(pointers.size()), pointers.data());
   }

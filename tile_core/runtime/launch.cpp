@@ -10,15 +10,24 @@
 namespace tessera {
 namespace {
 
-const TensorView& tensor_at(const KernelText& kernel, std::span<const TensorView> tensors, int index,
-                            int dim) {
+const TensorView& tensor_at(const KernelText& kernel, std::span<const TensorView> tensors, int index) {
   const auto i = static_cast<std::size_t>(index);
-  if (i >= tensors.size() || dim < 0 || (dim > 0 && dim >= tensors[i].rank)) {
-    throw InternalError::format(
-        "kernel {} asks for dim {} of tensor {}, and the call has {} tensors{}", kernel.name, dim, index,
-        tensors.size(), i < tensors.size() ? fmt::format(", that one of rank {}", tensors[i].rank) : "");
+  if (i < tensors.size()) return tensors[i];
+  throw InternalError::format("kernel {} asks for tensor {}, and the call has {}", kernel.name, index,
+                              tensors.size());
+}
+
+enum class Extent { size, stride };
+
+std::int64_t extent_at(const KernelText& kernel, std::span<const TensorView> tensors, int index, int dim,
+                       Extent which) {
+  const TensorView& tensor = tensor_at(kernel, tensors, index);
+  if (dim < 0 || dim >= tensor.rank) {
+    throw InternalError::format("kernel {} asks for dim {} of tensor {}, which has rank {}", kernel.name, dim,
+                                index, tensor.rank);
   }
-  return tensors[i];
+  const auto d = static_cast<std::size_t>(dim);
+  return which == Extent::size ? tensor.sizes[d] : tensor.strides[d];
 }
 
 std::uint64_t scalar_at(const KernelText& kernel, std::span<const ScalarValue> scalars,
@@ -33,15 +42,14 @@ std::uint64_t scalar_at(const KernelText& kernel, std::span<const ScalarValue> s
 }
 
 std::uint64_t field(const KernelText& kernel, std::span<const TensorView> tensors,
-                    std::span<const ScalarValue> scalars, const Parameter& p) {
-  const auto dim = static_cast<std::size_t>(p.dim);
+                    std::span<const Scalar> scalars, const Parameter& p) {
   switch (p.kind) {
     case Parameter::Kind::pointer:
-      return reinterpret_cast<std::uintptr_t>(tensor_at(kernel, tensors, p.tensor, 0).data);
+      return reinterpret_cast<std::uintptr_t>(tensor_at(kernel, tensors, p.tensor).data);
     case Parameter::Kind::size:
-      return static_cast<std::uint64_t>(tensor_at(kernel, tensors, p.tensor, p.dim).sizes[dim]);
+      return static_cast<std::uint64_t>(extent_at(kernel, tensors, p.tensor, p.dim, Extent::size));
     case Parameter::Kind::stride:
-      return static_cast<std::uint64_t>(tensor_at(kernel, tensors, p.tensor, p.dim).strides[dim]);
+      return static_cast<std::uint64_t>(extent_at(kernel, tensors, p.tensor, p.dim, Extent::stride));
     case Parameter::Kind::scalar_f32:
     case Parameter::Kind::scalar_i64:
       return scalar_at(kernel, scalars, p);
@@ -110,8 +118,7 @@ std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> ten
   std::int64_t blocks = 1;
   bool overflow = false;
   for (const GridAxis& axis : kernel.grid) {
-    const std::int64_t size =
-        tensor_at(kernel, tensors, axis.tensor, axis.dim).sizes[static_cast<std::size_t>(axis.dim)];
+    const std::int64_t size = extent_at(kernel, tensors, axis.tensor, axis.dim, Extent::size);
     if (size == 0) return 0;
     const std::int64_t tiles = size / axis.tile + (size % axis.tile != 0 ? 1 : 0);
     overflow = overflow || __builtin_mul_overflow(blocks, tiles, &blocks);

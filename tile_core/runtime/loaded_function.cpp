@@ -1,5 +1,7 @@
 #include "tile_core/runtime/loaded_function.h"
 
+#include <bit>
+
 #include "tile_core/base/error.h"
 #include "tile_core/base/log.h"
 #include "tile_core/runtime/driver.h"
@@ -26,7 +28,7 @@ class RelaxedCapture {
 CUmodule load_module(const Cubin& cubin) {
   std::array<char, 4096> log{};
   std::array options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size())};
+  std::array<void*, 2> values = {log.data(), std::bit_cast<void*>(log.size())};
   CUmodule module = nullptr;
   const CUresult result = driver::table().module_load_data_ex(
       &module, cubin.image.data(), static_cast<unsigned>(options.size()), options.data(), values.data());

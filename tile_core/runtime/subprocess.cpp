@@ -48,6 +48,7 @@ SubprocessResult run_subprocess(const std::vector<std::string>& command) {
   if (!output || !errors) throw UserError::format("cannot run {}: {}", command[0], std::strerror(errno));
 
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;

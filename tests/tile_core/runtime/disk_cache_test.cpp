@@ -158,7 +158,7 @@ TEST_F(DiskCache, FullPlaceGivesOneWarningAndLeavesNothing) {
 // B107: places that cannot be written: one warning, and the process goes on without.
 TEST_F(DiskCache, B107PlacesThatCannotBeMadeGiveOneWarningEach) {
   test::write_file(folder_ / "file", "");
-  const std::string places[] = {folder_ / "file", folder_ / "file" / "below", "/proc/tessera",
+  const std::string places[] = {folder_ / "file", folder_ / "file" / "below", "/proc/tessera", "/sys/tessera",
                                 folder_ / std::string(300, 'n')};
   std::size_t expected = 0;
   for (const std::string& bad : places) {
