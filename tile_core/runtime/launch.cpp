@@ -42,7 +42,7 @@ std::uint64_t scalar_at(const KernelText& kernel, std::span<const ScalarValue> s
 }
 
 std::uint64_t field(const KernelText& kernel, std::span<const TensorView> tensors,
-                    std::span<const Scalar> scalars, const Parameter& p) {
+                    std::span<const ScalarValue> scalars, const Parameter& p) {
   switch (p.kind) {
     case Parameter::Kind::pointer:
       return reinterpret_cast<std::uintptr_t>(tensor_at(kernel, tensors, p.tensor).data);
