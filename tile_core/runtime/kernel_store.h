@@ -33,8 +33,8 @@ class Kernel {
   State state() const { return state_.load(std::memory_order_acquire); }
 
   /// Gets the kernel as far as `mode` allows and returns its state. block: waits, ready or failed.
-  /// background: starts a compilation, pending at first. off: takes it from the cache on disk, else absent.
-  /// Never throws for a failure.
+  /// background: starts a compilation, pending at first. off: takes it from the cache on disk, else absent;
+  /// the mode of a call that a graph captures. Never throws for a failure.
   State request(JitMode mode);
 
   /// Throws InternalError unless ready.

@@ -55,10 +55,9 @@ TEST(Launch, ARecipeThatDoesNotFitTheCallIsOurMistake) {
     return "nothing was thrown";
   };
   EXPECT_EQ(text_of({Kind::size, 0, 2}),
-            "internal tessera error: kernel k asks for dim 2 of tensor 0, and the call has 1 tensors, that "
-            "one of rank 2");
+            "internal tessera error: kernel k asks for dim 2 of tensor 0, which has rank 2");
   EXPECT_EQ(text_of({Kind::pointer, 1}),
-            "internal tessera error: kernel k asks for dim 0 of tensor 1, and the call has 1 tensors");
+            "internal tessera error: kernel k asks for tensor 1, and the call has 1");
   EXPECT_EQ(
       text_of({Kind::scalar_f32, 0}),
       "internal tessera error: kernel k asks for scalar 0, and the call has 1, that one of another type");
