@@ -1,15 +1,43 @@
 #pragma once
-#include "registration/arguments/add.h"
-#include "registration/arguments/attention.h"
-#include "registration/arguments/linear.h"
-#include "registration/arguments/softmax.h"
+#include <c10/core/Device.h>
+#include <optional>
 
+#include "registration/calls/calls.h"
+#include "tile_core/runtime/kernel_store.h"
+
+/// What runs a call: the plan's choice under the policy, as far as the kernel is ready.
 namespace tessera::dispatch {
 
-/// Whether ATen is to run this call.
-template <typename Arguments>
-bool runs_native(const Arguments&) {
-  return true;
-}
+/// How a call runs: ATen, a kernel on the GPU, or the operator's program in the interpreter on the CPU.
+class Runner {
+ public:
+  enum class Kind : std::uint8_t { native, kernel, interpreter };
+
+  Runner() = default;
+  explicit Runner(Kind kind, Kernel* kernel = nullptr) : kind_(kind), kernel_(kernel) {}
+
+  bool native() const { return kind_ == Kind::native; }
+  /// Runs the call, whose outputs are bound: on torch's current stream of the device, or right here.
+  void run(const Call& call, const c10::Device& device) const;
+
+ private:
+  Kind kind_ = Kind::native;
+  Kernel* kernel_ = nullptr;
+};
+
+/// Calls on this device are ATen's whatever they are; cheap.
+bool always_native(const c10::Device& device);
+
+/// Decides. The device is current. Throws c10::Error where the policy is tile and no kernel may run the call.
+Runner choose(const Call& call, const c10::Device& device);
+
+/// Whether ATen is to run the call, for the autograd key.
+bool runs_native(const AddArguments& a);
+bool runs_native(const LinearArguments& a);
+bool runs_native(const SoftmaxArguments& a);
+bool runs_native(const AttentionArguments& a);
+
+/// Decisions are made again, after a change of what plans are chosen by.
+void forget_decisions();
 
 }  // namespace tessera::dispatch

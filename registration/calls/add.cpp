@@ -1,0 +1,119 @@
+#include <ATen/ExpandUtils.h>
+#include <ATen/ops/result_type.h>
+#include <array>
+
+#include "registration/calls/calls.h"
+#include "registration/calls/views.h"
+
+namespace tessera {
+namespace {
+
+constexpr std::array kDims = {"D0", "D1", "D2", "D3", "D4", "D5", "D6", "D7"};
+
+at::DimVector expanded_strides(const at::Tensor& t, at::IntArrayRef sizes) {
+  at::DimVector strides(sizes.size(), 0);
+  const std::size_t missing = sizes.size() - static_cast<std::size_t>(t.dim());
+  for (std::size_t i = missing; i < sizes.size(); ++i) {
+    if (t.size(i - missing) == sizes[i] && sizes[i] != 1) strides[i] = t.stride(i - missing);
+  }
+  return strides;
+}
+
+/// Whether at::TensorIterator puts `slow` inside of `fast`: 1 yes, -1 no, 0 the operands do not say.
+int wrong_order(const std::array<at::DimVector, 2>& operands, at::IntArrayRef sizes, std::size_t slow,
+                std::size_t fast) {
+  for (const at::DimVector& strides : operands) {
+    if (strides[slow] == 0 || strides[fast] == 0) continue;  // broadcast
+    if (strides[slow] != strides[fast]) return strides[slow] < strides[fast] ? 1 : -1;
+    if (sizes[slow] < sizes[fast]) return 1;
+  }
+  return 0;
+}
+
+/// The dims, slowest first, as at::TensorIterator orders them.
+at::DimVector iteration_order(const std::array<at::DimVector, 2>& operands, at::IntArrayRef sizes) {
+  const std::size_t rank = sizes.size();
+  at::DimVector order(rank);
+  for (std::size_t i = 0; i < rank; ++i) order[i] = static_cast<std::int64_t>(i);
+  for (std::size_t i = rank; i-- > 0;) {  // an insertion sort from the fast end
+    for (std::size_t at = i, next = i + 1; next < rank; ++next) {
+      const int wrong = wrong_order(operands, sizes, order[at], order[next]);
+      if (wrong < 0) break;
+      if (wrong == 0) continue;
+      std::swap(order[at], order[next]);
+      at = next;
+    }
+  }
+  return order;
+}
+
+bool same_dense_layout(const AddArguments& a) {
+  return a.self.sizes() == a.other.sizes() && a.self.strides() == a.other.strides() &&
+         a.self.is_non_overlapping_and_dense();
+}
+
+TensorView view(void* data, DType dtype, at::IntArrayRef order, at::IntArrayRef sizes,
+                at::IntArrayRef strides) {
+  TensorView view;
+  view.data = data;
+  view.dtype = dtype;
+  view.rank = static_cast<int>(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    view.sizes[i] = sizes[order[i]];
+    view.strides[i] = strides[order[i]];
+  }
+  return view;
+}
+
+void* data_of(const at::Tensor& t) {
+  return t.is_meta() ? nullptr : const_cast<void*>(t.const_data_ptr());
+}
+
+}  // namespace
+
+AddOutput output_of(const AddArguments& a) {
+  AddOutput output{at::result_type(a.self, a.other), {}, {}};
+  if (same_dense_layout(a)) {
+    output.sizes = a.self.sizes();
+    output.strides = a.self.strides();
+    return output;
+  }
+  output.sizes = at::infer_size_dimvector(a.self.sizes(), a.other.sizes());
+  const std::array operands = {expanded_strides(a.self, output.sizes),
+                               expanded_strides(a.other, output.sizes)};
+  const at::DimVector order = iteration_order(operands, output.sizes);
+  output.strides.resize(order.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    output.strides[order[i]] = stride;
+    stride *= std::max<std::int64_t>(output.sizes[order[i]], 1);
+  }
+  return output;
+}
+
+Call call_of(const AddArguments& a, const AddOutput& output) {
+  Call call("add", ops::add());
+  if (a.self.device() != a.other.device()) call.refuse("tensors on two devices");
+  if (output.sizes.size() > TensorView::kMaxRank) call.refuse("more than 8 dims");
+  const DType self = float_dtype_of(a.self.scalar_type(), call),
+              other = float_dtype_of(a.other.scalar_type(), call);
+  const DType out = float_dtype_of(output.dtype, call);
+  if (!call.unsupported().empty()) return call;
+
+  at::DimVector order(output.sizes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+  std::ranges::stable_sort(order, [&](auto x, auto y) { return output.strides[x] > output.strides[y]; });
+  std::array views = {
+      view(data_of(a.self), self, order, output.sizes, expanded_strides(a.self, output.sizes)),
+      view(data_of(a.other), other, order, output.sizes, expanded_strides(a.other, output.sizes)),
+      view(nullptr, out, order, output.sizes, output.strides)};
+  coalesce(views);
+  call.tensor(views[0]);
+  call.tensor(views[1]);
+  call.output(views[2]);
+  call.flag("rank", views[0].rank);
+  for (int i = 0; i < views[0].rank; ++i) call.dim(kDims[static_cast<std::size_t>(i)], views[0].sizes[i]);
+  return call;
+}
+
+}  // namespace tessera

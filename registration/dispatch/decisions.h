@@ -1,0 +1,31 @@
+#pragma once
+#include <atomic>
+#include <optional>
+#include <shared_mutex>
+
+#include "registration/dispatch/call_key.h"
+#include "tile_core/runtime/kernel_store.h"
+
+namespace tessera::dispatch {
+
+/// What was decided for one call.
+struct Decision {
+  Kernel* kernel = nullptr;  ///< nullptr: native. Kernels live for ever
+  bool loaded = false;       ///< ready, and loaded on the call's device
+};
+
+/// The decisions of this process: read by every call, written once for each new one. Holds a bounded number:
+/// a server that sees every length of sequence forgets and decides again, which compiles nothing.
+class Decisions {
+ public:
+  std::optional<Decision> find(const CallKey& key) const;
+  void insert(const CallKey& key, const Decision& decision);
+  void clear();
+
+ private:
+  static constexpr std::size_t kMost = 8192;
+  mutable std::shared_mutex mutex_;
+  CallMap<Decision> map_;
+};
+
+}  // namespace tessera::dispatch

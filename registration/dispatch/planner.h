@@ -1,0 +1,32 @@
+#pragma once
+#include <string>
+
+#include "ops/operator.h"
+#include "tile_core/autotune/device.h"
+#include "tile_core/autotune/plan.h"
+
+/// Plans for calls on devices, which need not be in this machine: autotune::choose with what this process
+/// knows.
+namespace tessera::dispatch {
+
+/// The device of torch's and the driver's number; TESSERA_ARCH overrides its architecture. Throws UserError
+/// where Tessera does not know the architecture.
+autotune::Device device_of(int index);
+
+autotune::Key key_of(const ops::Operator& op, const ops::Problem& problem, const autotune::Device& device);
+
+/// Reads the files that the environment names at the first use. A corrupt file of frozen plans throws
+/// UserError.
+autotune::Plan plan_of(const ops::Operator& op, const ops::Problem& problem, const autotune::Device& device,
+                       Policy policy);
+
+/// A plan that a call of this process runs by.
+void note_used(const autotune::Key& key, const autotune::Plan& plan);
+void write_used_plans(const std::string& path);
+/// The frozen plans of the file replace those in force.
+void read_frozen_plans(const std::string& path);
+
+/// A record for this process, and for the file TESSERA_RECORDS where it is set.
+void add_user_record(const autotune::Record& record);
+
+}  // namespace tessera::dispatch
