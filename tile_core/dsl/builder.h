@@ -48,10 +48,10 @@ class In {
   In(Tracer* tracer, TensorId id) : tracer_(tracer), id_(id) {}
   template <typename... Rest>
   Tile operator()(const Position& first, const Rest&... rest) const {
-    return at({first, Position(rest)...});
+    return at({first, Position(rest)...}, first.loc());
   }
   /// The same for a number of dims that only the program's arguments know.
-  Tile at(const std::vector<Position>& positions) const;
+  Tile at(const std::vector<Position>& positions, Loc loc = Loc::here()) const;
 
  private:
   Tracer* tracer_;
@@ -63,8 +63,8 @@ class Out {
  public:
   class Place {
    public:
-    Place(Tracer* tracer, TensorId id, std::vector<Position> positions)
-        : tracer_(tracer), id_(id), positions_(std::move(positions)) {}
+    Place(Tracer* tracer, TensorId id, std::vector<Position> positions, Loc loc)
+        : tracer_(tracer), id_(id), positions_(std::move(positions)), loc_(loc) {}
     void operator=(const Operand& value) &&;
     void operator=(const Place&) = delete;
 
@@ -72,14 +72,17 @@ class Out {
     Tracer* tracer_;
     TensorId id_;
     std::vector<Position> positions_;
+    Loc loc_;
   };
 
   Out(Tracer* tracer, TensorId id) : tracer_(tracer), id_(id) {}
   template <typename... Rest>
   Place operator()(const Position& first, const Rest&... rest) const {
-    return at({first, Position(rest)...});
+    return at({first, Position(rest)...}, first.loc());
   }
-  Place at(std::vector<Position> positions) const { return Place(tracer_, id_, std::move(positions)); }
+  Place at(std::vector<Position> positions, Loc loc = Loc::here()) const {
+    return Place(tracer_, id_, std::move(positions), loc);
+  }
 
  private:
   Tracer* tracer_;

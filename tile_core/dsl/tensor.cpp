@@ -34,9 +34,9 @@ Subscript subscript(Tracer& tracer, const TensorDecl& decl, std::size_t i, const
                              "index each dim with an axis of that dim, or with a scalar"));
 }
 
-std::vector<Subscript> subscripts(Tracer& tracer, TensorId id, const std::vector<Position>& positions) {
+std::vector<Subscript> subscripts(Tracer& tracer, TensorId id, const std::vector<Position>& positions,
+                                  Loc loc) {
   const TensorDecl decl = tracer.program.tensor(id);
-  Loc loc = positions.front().loc();
   if (positions.size() != decl.dims.size()) {
     throw UserError(diagnostic(
         fmt::format("'{}' has {} dims and is indexed with {}", decl.name, decl.dims.size(), positions.size()),
@@ -66,15 +66,15 @@ std::vector<AxisId> axes_of(const std::vector<Subscript>& subscripts) {
 
 }  // namespace
 
-Tile In::at(const std::vector<Position>& positions) const {
-  std::vector<Subscript> list = subscripts(*tracer_, id_, positions);
+Tile In::at(const std::vector<Position>& positions, Loc loc) const {
+  std::vector<Subscript> list = subscripts(*tracer_, id_, positions, loc);
   Type type{.dtype = tracer_->program.tensor(id_).dtype, .axes = axes_of(list)};
-  return {tracer_, tracer_->emit(Load{id_, std::move(list)}, std::move(type), positions.front().loc())};
+  return {tracer_, tracer_->emit(Load{id_, std::move(list)}, std::move(type), loc)};
 }
 
 void Out::Place::operator=(const Operand& value) && {
   const TensorDecl decl = tracer_->program.tensor(id_);
-  std::vector<Subscript> list = subscripts(*tracer_, id_, positions_);
+  std::vector<Subscript> list = subscripts(*tracer_, id_, positions_, loc_);
   std::vector<AxisId> axes = axes_of(list);
   ValueId id = value.in(*tracer_, decl.dtype);
   const Type type = tracer_->program.type(id);
@@ -90,7 +90,7 @@ void Out::Place::operator=(const Operand& value) && {
   }
   if (type.axes.size() != axes.size())
     id = tracer_->emit(Broadcast{id}, {.dtype = decl.dtype, .axes = axes}, value.loc());
-  tracer_->emit_statement(Store{id_, std::move(list), id}, positions_.front().loc());
+  tracer_->emit_statement(Store{id_, std::move(list), id}, loc_);
 }
 
 }  // namespace tessera::dsl
