@@ -18,7 +18,8 @@ bool is_free(const Op& op) {
   return std::holds_alternative<Constant>(op) || std::holds_alternative<Index>(op);
 }
 
-/// Inserts a conversion wherever an operand's layout is not what the operation works in.
+/// Inserts a conversion wherever an operand's layout is not what the operation works in, or a result's not
+/// what it gives.
 class InsertConversions {
  public:
   InsertConversions(const Program& program, const LayoutMap& layouts)
@@ -26,6 +27,7 @@ class InsertConversions {
 
   bool operator()(Rewriter& r, const Inst& inst) const {
     if (std::holds_alternative<Loop>(inst.op)) return loop(r, inst);
+    if (const Reduce* o = std::get_if<Reduce>(&inst.op)) return reduce(r, inst, *o);
     if (inst.results.empty() || program_.type(inst.result()).space != Space::registers) return false;
     bool follows = std::holds_alternative<Broadcast>(inst.op) || std::holds_alternative<Unary>(inst.op) ||
                    std::holds_alternative<Binary>(inst.op) || std::holds_alternative<Select>(inst.op) ||
@@ -54,22 +56,35 @@ class InsertConversions {
     return r.emit(Convert{r.map(old)}, std::move(type), loc);
   }
 
+  /// Values that enter as one may go on in different layouts.
   bool loop(Rewriter& r, const Inst& inst) const {
     const Loop& old = std::get<Loop>(inst.op);
+    auto wanted = [&](std::size_t i) -> const Layout& { return program_.type(old.parameters[i]).layout; };
     std::vector<ValueId> entry;
-    for (std::size_t i = 0; i < old.carried.size(); ++i) {
-      ValueId now = r.map(old.carried[i]);
-      entry.push_back(now);
-      r.replace(old.carried[i],
-                operand(r, old.carried[i], program_.type(old.parameters[i]).layout, inst.loc));
-    }
-    r.copy_loop(inst, {.leave = [&](Loop& loop) {
-                  for (std::size_t i = 0; i < old.parameters.size(); ++i) {
-                    loop.body.yields[i] =
-                        operand(r, old.body.yields[i], program_.type(old.parameters[i]).layout, inst.loc);
-                  }
-                }});
-    for (std::size_t i = 0; i < old.carried.size(); ++i) r.replace(old.carried[i], entry[i]);
+    for (std::size_t i = 0; i < old.carried.size(); ++i)
+      entry.push_back(operand(r, old.carried[i], wanted(i), inst.loc));
+    auto enter = [&](Loop& loop) {
+      for (std::size_t i = 0; i < entry.size(); ++i)
+        r.out().type(loop.parameters[i]) = program_.type(old.parameters[i]);
+      loop.carried = entry;
+    };
+    auto leave = [&](Loop& loop) {
+      for (std::size_t i = 0; i < entry.size(); ++i)
+        loop.body.yields[i] = operand(r, old.body.yields[i], wanted(i), inst.loc);
+    };
+    r.copy_loop(inst, {enter, leave});
+    return true;
+  }
+
+  /// A reduction leaves its result with the threads that held the operand.
+  bool reduce(Rewriter& r, const Inst& inst, const Reduce& o) const {
+    Layout left = program_.type(o.a).layout.drop(o.axis);
+    const Type& wanted = program_.type(inst.result());
+    if (wanted.space != Space::registers || left == wanted.layout) return false;
+    Type type = wanted;
+    type.layout = std::move(left);
+    ValueId reduced = r.emit(r.map(inst.op), std::move(type), inst.loc);
+    r.replace(inst.result(), r.emit(Convert{reduced}, wanted, inst.loc));
     return true;
   }
 
