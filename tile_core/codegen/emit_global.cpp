@@ -45,6 +45,10 @@ Emitter::Address Emitter::address(TensorId tensor, const std::vector<Subscript>&
     std::string left = fmt::format("left_{}", p_.axis(s.axis).name);
     a.setup.push_back(fmt::format("const int {} = steps_below({}, {} + ({}));", left, size, start, thread));
     add_condition(a.inside, fmt::format("{} < {}", step, left));
+    if (!start_facts(p_, s.axis).negative) continue;
+    std::string before = fmt::format("before_{}", p_.axis(s.axis).name);
+    a.setup.push_back(fmt::format("const int {} = steps_below(0, {} + ({}));", before, start, thread));
+    add_condition(a.inside, fmt::format("{} >= {}", step, before));
   }
   return {or_else(a.base, "0"), or_else(a.step, "0"), or_else(a.inside, "true"), std::move(a.setup)};
 }
@@ -121,7 +125,7 @@ void Emitter::emit_copy(const CopyIn& o) {
                             ? name(s.value)
                             : fmt::format("({} + x_{})", name(s.value), p_.axis(s.axis).name);
     add_term(source, index + stride(o.load.tensor, i));
-    if (s.axis == AxisId::none) add_condition(inside, index + " >= 0");
+    if (s.axis == AxisId::none || start_facts(p_, s.axis).negative) add_condition(inside, index + " >= 0");
     add_condition(inside,
                   fmt::format("{} < p.size_{}", index, p_.dim(p_.tensor(o.load.tensor).dims[i]).name));
   }

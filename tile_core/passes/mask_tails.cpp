@@ -7,6 +7,7 @@
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
 #include "tile_core/passes/passes.h"
+#include "tile_core/target/access.h"
 
 namespace tessera {
 namespace {
@@ -91,7 +92,13 @@ class MaskTails {
     }
     ValueId index = r.emit(Index{axis, r.map(start->second)}, {.dtype = i64, .axes = {axis}}, loc);
     ValueId size = r.emit(Size{program_.axis(axis).dim}, {.dtype = i64}, loc);
-    ValueId valid = r.emit(Binary{BinaryFn::lt, index, size}, {.dtype = boolean, .axes = {axis}}, loc);
+    const Type lanes{.dtype = boolean, .axes = {axis}};
+    ValueId valid = r.emit(Binary{BinaryFn::lt, index, size}, lanes, loc);
+    if (start_facts(program_, axis).negative) {
+      ValueId zero = r.emit(Constant{0}, {.dtype = i64}, loc);
+      ValueId begun = r.emit(Binary{BinaryFn::le, zero, index}, lanes, loc);
+      valid = r.emit(Binary{BinaryFn::logical_and, begun, valid}, lanes, loc);
+    }
     ValueId value = r.emit(Constant{type.dtype == i64 && fill != 0 ? std::copysign(0x1p62, fill) : fill},
                            {.dtype = type.dtype}, loc);
     return r.emit(Select{valid, r.map(old), value}, type, loc);

@@ -16,4 +16,11 @@ struct Access {
 Access widest_access(const Program& program, const Facts& facts, const Schedule& schedule, TensorId tensor,
                      const std::vector<Subscript>& subscripts);
 
+/// What is known of every first index of an axis' tiles, from how its loop begins.
+struct StartFacts {
+  int divisor = 1;       ///< a power of two that divides it
+  bool negative = true;  ///< it may be below 0
+};
+StartFacts start_facts(const Program& program, AxisId axis);
+
 }  // namespace tessera
