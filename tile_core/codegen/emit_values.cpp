@@ -10,7 +10,7 @@ namespace tessera::codegen {
 std::string Emitter::literal(DType dtype, double value) const {
   if (!is_float(dtype))
     return dtype == boolean ? (value != 0 ? "true" : "false")
-                            : fmt::format("int64({})", static_cast<std::int64_t>(value));
+                            : fmt::format("{}({})", c_type(dtype), static_cast<std::int64_t>(value));
   std::string text = fmt::format("{:.9g}", value);
   if (std::isnan(value)) text = "not_a_number()";
   if (std::isinf(value)) text = value > 0 ? "infinity()" : "-infinity()";

@@ -3,7 +3,8 @@ __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000);
 __device__ __forceinline__ float not_a_number() { return __int_as_float(0x7fc00000); }
 
 __device__ __forceinline__ float math_abs(float x) { return fabsf(x); }
-__device__ __forceinline__ int64 math_abs(int64 x) { return x < 0 ? -x : x; }
+template <typename Int>
+__device__ __forceinline__ Int math_abs(Int x) { return x < 0 ? -x : x; }
 __device__ __forceinline__ float math_exp(float x) { return expf(x); }
 __device__ __forceinline__ float math_log(float x) { return logf(x); }
 __device__ __forceinline__ float math_log2(float x) { return log2f(x); }
@@ -23,18 +24,23 @@ __device__ __forceinline__ float math_fma(float a, float b, float c) { return fm
 // A NaN operand gives the other one.
 __device__ __forceinline__ float math_max(float a, float b) { return fmaxf(a, b); }
 __device__ __forceinline__ float math_min(float a, float b) { return fminf(a, b); }
-__device__ __forceinline__ int64 math_max(int64 a, int64 b) { return a < b ? b : a; }
-__device__ __forceinline__ int64 math_min(int64 a, int64 b) { return b < a ? b : a; }
+template <typename Int>
+__device__ __forceinline__ Int math_max(Int a, Int b) { return a < b ? b : a; }
+template <typename Int>
+__device__ __forceinline__ Int math_min(Int a, Int b) { return b < a ? b : a; }
 __device__ __forceinline__ float math_add(float a, float b) { return a + b; }
-__device__ __forceinline__ int64 math_add(int64 a, int64 b) { return a + b; }
+template <typename Int>
+__device__ __forceinline__ Int math_add(Int a, Int b) { return a + b; }
 
 /// Rounds down, as index arithmetic needs.
-__device__ __forceinline__ int64 math_div(int64 a, int64 b) {
-  const int64 q = a / b;
+template <typename Int>
+__device__ __forceinline__ Int math_div(Int a, Int b) {
+  const Int q = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 __device__ __forceinline__ float math_div(float a, float b) { return a / b; }
-__device__ __forceinline__ int64 math_mod(int64 a, int64 b) { return a - math_div(a, b) * b; }
+template <typename Int>
+__device__ __forceinline__ Int math_mod(Int a, Int b) { return a - math_div(a, b) * b; }
 
 /// How many of the indices first, first + 1, ... are below the bound, at most 2^30: more than a tile has.
 __device__ __forceinline__ int steps_below(int64 bound, int64 first) {

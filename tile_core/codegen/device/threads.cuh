@@ -4,8 +4,10 @@ __device__ __forceinline__ int64 block_index() { return static_cast<int64>(block
 __device__ __forceinline__ void barrier() { __syncthreads(); }
 
 /// The value of the lane whose number differs in the bits of `mask`.
-__device__ __forceinline__ float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xffffffffu, x, mask); }
-__device__ __forceinline__ int64 shuffle_xor(int64 x, int mask) { return __shfl_xor_sync(0xffffffffu, x, mask); }
+template <typename T>
+__device__ __forceinline__ T shuffle_xor(T x, int mask) {
+  return __shfl_xor_sync(0xffffffffu, x, mask);
+}
 
 #define TESSERA_KERNEL(name, threads, blocks) \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ Parameters p)

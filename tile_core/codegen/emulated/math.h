@@ -4,7 +4,8 @@ inline float infinity() { return emulated::bits_as<float>(0x7f800000u); }
 inline float not_a_number() { return emulated::bits_as<float>(0x7fc00000u); }
 
 inline float math_abs(float x) { return std::fabs(x); }
-inline int64 math_abs(int64 x) { return x < 0 ? -x : x; }
+template <typename Int>
+Int math_abs(Int x) { return x < 0 ? -x : x; }
 inline float math_exp(float x) { return static_cast<float>(std::exp(static_cast<double>(x))); }
 inline float math_log(float x) { return static_cast<float>(std::log(static_cast<double>(x))); }
 inline float math_log2(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
@@ -27,18 +28,23 @@ inline float math_max(float a, float b) {
   return a == b && std::signbit(a) ? b : a;
 }
 inline float math_min(float a, float b) { return -math_max(-a, -b); }
-inline int64 math_max(int64 a, int64 b) { return a < b ? b : a; }
-inline int64 math_min(int64 a, int64 b) { return b < a ? b : a; }
+template <typename Int>
+Int math_max(Int a, Int b) { return a < b ? b : a; }
+template <typename Int>
+Int math_min(Int a, Int b) { return b < a ? b : a; }
 inline float math_add(float a, float b) { return a + b; }
-inline int64 math_add(int64 a, int64 b) { return a + b; }
+template <typename Int>
+Int math_add(Int a, Int b) { return a + b; }
 
 /// Rounds down, as index arithmetic needs.
-inline int64 math_div(int64 a, int64 b) {
-  const int64 q = a / b;
+template <typename Int>
+Int math_div(Int a, Int b) {
+  const Int q = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 inline float math_div(float a, float b) { return a / b; }
-inline int64 math_mod(int64 a, int64 b) { return a - math_div(a, b) * b; }
+template <typename Int>
+Int math_mod(Int a, Int b) { return a - math_div(a, b) * b; }
 
 /// How many of the indices first, first + 1, ... are below the bound, at most 2^30: more than a tile has.
 inline int steps_below(int64 bound, int64 first) {
