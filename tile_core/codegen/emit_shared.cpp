@@ -46,12 +46,14 @@ std::string Emitter::shared_step(ValueId id, const Layout& layout) const {
   return sum;
 }
 
+/// One thread writes where several hold the same elements.
 void Emitter::emit_write_shared(const WriteShared& o) {
   const Layout& layout = p_.type(o.value).layout;
   const Channel& c = channel(o.to.channel);
   DType dtype = p_.type(o.value).dtype;
   int vector = run_length(layout, c.order.back(), 16 / size_of(dtype));
-  open("");
+  std::string once = first_replica(layout);
+  open(once.empty() ? "" : fmt::format("if ({})", once));
   line("{}* to = {} + {};", c_type(dtype), slot_pointer(o.to), shared_base(o.to.channel, layout));
   open_registers(layout.count(Place::reg), vector);
   line("write_shared<{}>(to + ({}), &{}[r]);", vector, shared_step(o.to.channel, layout), name(o.value));
