@@ -16,8 +16,8 @@ std::vector<std::int64_t> sizes_of(const Program& program, const TensorDecl& ten
   return sizes;
 }
 
-void fill(Buffer& buffer, std::mt19937& random) {
-  std::normal_distribution<double> normal;
+void fill(Buffer& buffer, double shift, std::mt19937& random) {
+  std::normal_distribution<double> normal(shift);
   std::uniform_int_distribution<int> integer(0, buffer.dtype() == boolean ? 1 : 7);
   std::vector<double> values(static_cast<std::size_t>(buffer.elements()));
   for (double& value : values) value = is_float(buffer.dtype()) ? normal(random) : integer(random);
@@ -29,7 +29,9 @@ bool same(double a, double b, double allowed) {
   return a == b ? std::signbit(a) == std::signbit(b) || allowed > 0 : std::abs(a - b) <= allowed;
 }
 
-::testing::AssertionResult same_tensor(const TensorDecl& tensor, const std::vector<double>& before,
+}  // namespace
+
+::testing::AssertionResult same_values(const std::string& tensor, const std::vector<double>& before,
                                        const std::vector<double>& after, double tolerance) {
   double largest = 0;
   for (double value : before) {
@@ -38,13 +40,11 @@ bool same(double a, double b, double allowed) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (same(before[i], after[i], tolerance * largest)) continue;
     return ::testing::AssertionFailure()
-           << fmt::format("element {} of '{}' was {} and is {}, the largest is {}", i, tensor.name, before[i],
+           << fmt::format("element {} of '{}' was {} and is {}, the largest is {}", i, tensor, before[i],
                           after[i], largest);
   }
   return ::testing::AssertionSuccess();
 }
-
-}  // namespace
 
 std::vector<Buffer> arguments(const Program& program, const Call& call) {
   std::mt19937 random(call.seed);
@@ -55,7 +55,7 @@ std::vector<Buffer> arguments(const Program& program, const Call& call) {
       double unwritten = is_float(tensor.dtype) ? std::numeric_limits<double>::quiet_NaN() : -1;
       buffer.set(std::vector<double>(static_cast<std::size_t>(buffer.elements()), unwritten));
     } else {
-      fill(buffer, random);
+      fill(buffer, call.shift, random);
     }
   }
   return tensors;
@@ -84,7 +84,7 @@ std::vector<std::vector<double>> outputs(const Program& program, const Call& cal
     if (landing == Landing::first && after.stage < Stage::synced) continue;
     std::vector<std::vector<double>> actual = outputs(after, call, landing);
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      if (auto result = same_tensor(before.tensors[i], expected[i], actual[i], tolerance); !result)
+      if (auto result = same_values(before.tensors[i].name, expected[i], actual[i], tolerance); !result)
         return result;
     }
   }

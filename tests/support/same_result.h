@@ -15,6 +15,7 @@ struct Call {
   std::map<std::string, std::int64_t> dims;
   std::map<std::string, double> scalars = {};
   unsigned seed = 1;
+  double shift = 0;  ///< the mean of its floats
 };
 
 /// The tensors of a call, dense, in order of declaration: inputs random (floats normal, integers 0 to 7,
@@ -26,6 +27,10 @@ void run(const Program& program, const Call& call, std::vector<Buffer>& tensors,
 /// The elements of every tensor after a run on random inputs.
 std::vector<std::vector<double>> outputs(const Program& program, const Call& call,
                                          Landing landing = Landing::last);
+
+/// Whether a tensor's elements are the same: bitwise, or within `tolerance` times the largest finite one.
+::testing::AssertionResult same_values(const std::string& tensor, const std::vector<double>& before,
+                                       const std::vector<double>& after, double tolerance);
 
 /// Whether two programs over the same tensors give the same outputs: bitwise, or within `tolerance` times the
 /// largest magnitude of the output. From Stage::synced on asynchronous copies land both as late and as early

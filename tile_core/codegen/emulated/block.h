@@ -23,18 +23,20 @@ struct Fiber {
   std::vector<std::vector<Copy>> groups;  // the oldest first
 };
 
+constexpr int kNobody = -1;
+constexpr int kSeveral = -2;
+
 /// What has happened to a byte of shared memory.
 struct Shadow {
   bool written = false;
   bool copying = false;
-  int writer = 0;
-  int reader = 0;
+  int writer = kNobody;
+  int reader = kNobody;
   unsigned written_at = 0;  // the number of barriers by then
   unsigned read_at = 0;
 };
 
 constexpr int kLanes = 32;
-constexpr int kSeveral = -1;  // readers
 constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr unsigned char kUnwritten = 0xff;  // NaN in every float type
 

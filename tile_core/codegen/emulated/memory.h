@@ -37,7 +37,7 @@ inline void note_read(const void* address, int bytes, const Place& place) {
     if (!s.written) fail(place, "reads byte %zu of shared memory, which nothing has written", i);
     if (s.written_at == block.barriers && s.writer != block.running)
       fail(place, "reads byte %zu of shared memory, which thread %d has written since the last barrier", i, s.writer);
-    const bool another = s.read_at == block.barriers && s.reader != block.running && s.reader != 0;
+    const bool another = s.read_at == block.barriers && s.reader != kNobody && s.reader != block.running;
     s.reader = another ? kSeveral : block.running;
     s.read_at = block.barriers;
   }
@@ -50,8 +50,8 @@ inline void note_write(const void* address, int bytes, bool copying, const Place
     if (s.copying) fail(place, "writes byte %zu of shared memory, to which thread %d's copy is unfinished", i, s.writer);
     if (s.written && s.written_at == block.barriers && s.writer != block.running)
       fail(place, "writes byte %zu of shared memory, which thread %d has written since the last barrier", i, s.writer);
-    if (s.read_at == block.barriers && s.reader != 0 && s.reader != block.running)
-      fail(place, "writes byte %zu of shared memory, which thread %d has read since the last barrier", i, s.reader);
+    if (s.read_at == block.barriers && s.reader != kNobody && s.reader != block.running)
+      fail(place, "writes byte %zu of shared memory, which another has read since the last barrier", i);
     s = {.written = !copying, .copying = copying, .writer = block.running, .written_at = block.barriers};
   }
 }

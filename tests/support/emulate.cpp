@@ -1,0 +1,105 @@
+#include "tests/support/emulate.h"
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <unistd.h>
+#include <utility>
+
+#include "tile_core/base/error.h"
+#include "tile_core/runtime/digest.h"
+#include "tile_core/runtime/launch.h"
+#include "tile_core/runtime/subprocess.h"
+
+namespace tessera::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What TESSERA_KERNEL of codegen/emulated/threads.h declares.
+using Function = const char*(const void* parameters, long long blocks, long long shared_bytes,
+                             const void* const* tensors, long long tensor_count, int late);
+
+const std::vector<std::string> kFlags = {
+    "-std=c++20", "-O1", "-ffp-contract=off", "-fno-gnu-unique", "-shared", "-fPIC", "-w"};
+
+/// The library of a kernel's text; built where the build folder does not have it yet.
+fs::path library(const KernelText& kernel) {
+  fs::path folder = TESSERA_EMULATION_DIR;
+  fs::create_directories(folder);
+  std::string key = kernel_key(kernel.text, kFlags, "emulated", TESSERA_HOST_COMPILER);
+  fs::path path = folder / (key + ".so");
+  if (fs::exists(path)) return path;
+  std::string unique = fmt::format("{}-{}", key, ::getpid());
+  fs::path source = folder / (unique + ".cpp");
+  fs::path built = folder / (unique + ".so");
+  std::ofstream(source) << kernel.text;
+  std::vector<std::string> command = {TESSERA_HOST_COMPILER};
+  command.insert(command.end(), kFlags.begin(), kFlags.end());
+  command.insert(command.end(), {"-o", built.string(), source.string()});
+  SubprocessResult result = run_subprocess(command);
+  if (result.exit_code != 0)
+    throw InternalError::format("emulation of {}: {}\n{}", kernel.name, source.string(), result.errors);
+  fs::rename(built, path);  // another process may have built the same
+  fs::remove(source);
+  return path;
+}
+
+Function* load(const KernelText& kernel) {
+  static std::map<std::string, Function*> loaded;  // by path; never unloaded
+  fs::path path = library(kernel);
+  Function*& function = loaded[path];
+  if (function != nullptr) return function;
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle != nullptr) function = reinterpret_cast<Function*>(::dlsym(handle, kernel.name.c_str()));
+  if (function == nullptr) throw InternalError::format("emulation of {}: {}", kernel.name, ::dlerror());
+  return function;
+}
+
+std::vector<ScalarValue> packed(const KernelText& kernel, const std::vector<double>& scalars) {
+  std::vector<ScalarValue> values;
+  for (double scalar : scalars) values.push_back(ScalarValue::f32(static_cast<float>(scalar)));
+  for (const Parameter& parameter : kernel.parameters) {
+    if (parameter.kind != Parameter::Kind::scalar_i64) continue;
+    auto i = static_cast<std::size_t>(parameter.tensor);
+    values.at(i) = ScalarValue::i64(static_cast<std::int64_t>(scalars.at(i)));
+  }
+  return values;
+}
+
+/// The first byte of a tensor and the one after its last.
+std::pair<const void*, const void*> extent(const TensorView& view) {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  bool empty = false;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(view.rank); ++i) {
+    std::int64_t step = (view.sizes[i] - 1) * view.strides[i];
+    first += std::min<std::int64_t>(step, 0);
+    last += std::max<std::int64_t>(step, 0);
+    empty = empty || view.sizes[i] == 0;
+  }
+  const char* data = static_cast<const char*>(view.data);
+  if (empty) return {data, data};
+  return {data + first * size_of(view.dtype), data + (last + 1) * size_of(view.dtype)};
+}
+
+}  // namespace
+
+void emulate(const KernelText& kernel, const std::vector<TensorView>& tensors,
+             const std::vector<double>& scalars, Landing landing) {
+  ParameterBlock parameters;
+  pack(kernel, tensors, packed(kernel, scalars), parameters);
+  std::vector<const void*> extents;
+  for (const TensorView& view : tensors) {
+    auto [begin, end] = extent(view);
+    extents.insert(extents.end(), {begin, end});
+  }
+  const char* error =
+      load(kernel)(parameters.fields.data(), grid_size(kernel, tensors), kernel.shared_bytes, extents.data(),
+                   static_cast<long long>(tensors.size()), landing == Landing::last ? 1 : 0);
+  if (error != nullptr) throw InternalError::format("emulation: {}", error);
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,29 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include "tests/support/same_result.h"
+#include "tests/support/storage.h"
+#include "tile_core/target/schedule.h"
+#include "tile_core/target/target.h"
+
+namespace tessera::test {
+
+/// How a program is compiled and where its tensors lie.
+struct Setting {
+  Schedule schedule;
+  Arrangement arrangement = Arrangement::dense;
+  Target target = Target::named("sm_90a");
+  Flags flags;
+};
+std::string to_text(const Setting& setting);
+
+/// The facts of a call whose tensors are arranged so.
+Facts facts_of(const Program& program, const Call& call, const Setting& setting);
+
+/// Whether the text of the lowered program, emulated, gives what the interpreter gives for the lowered
+/// program: bitwise, or within `tolerance` times the largest where threads add up parts of a sum.
+/// Asynchronous copies land both as late and as early as they may, and threads run in both orders.
+::testing::AssertionResult emulates(const Program& program, const Call& call, const Setting& setting,
+                                    double tolerance);
+
+}  // namespace tessera::test
