@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tessera/ops.h"
 #include "tests/gpu/gpu.h"
 
@@ -90,30 +92,36 @@ struct AttentionShape {
   int64_t B, H, G, I, J, D;
 };
 
+/// The mathematical form of ATen's attention adds its mask: a boolean one as 0 and -inf.
+at::Tensor added_mask(const at::Tensor& mask, at::ScalarType dtype) {
+  if (mask.scalar_type() != at::kBool) return mask;
+  return at::zeros(mask.sizes(), mask.options().dtype(dtype)).masked_fill(mask.logical_not(), -INFINITY);
+}
+
 void check_attention(at::ScalarType dtype, const AttentionShape& s, bool causal, int mask, double spread) {
-  expect_accurate({.name = c10::str("attention ", dtype, " B", s.B, " H", s.H, "/", s.G, " ", s.I, "x", s.J,
-                                    " D", s.D, causal ? " causal" : "", " mask ", mask, " spread ", spread),
-                   .inputs =
-                       [&](std::uint64_t seed) {
-                         Tensors t{normal({s.B, s.H, s.I, s.D}, dtype, seed) * spread,
-                                   normal({s.B, s.G, s.J, s.D}, dtype, seed + 9),
-                                   normal({s.B, s.G, s.J, s.D}, dtype, seed + 99)};
-                         if (mask == 1) t.push_back(normal({s.B, 1, s.I, s.J}, at::kFloat, seed + 5) > -0.5);
-                         if (mask == 2) t.push_back(normal({s.H, s.I, s.J}, dtype, seed + 5));
-                         return t;
-                       },
-                   .ours =
-                       [&](const Tensors& t) {
-                         auto m = mask == 0 ? std::nullopt : std::optional(t[3]);
-                         return tessera::scaled_dot_product_attention(t[0], t[1], t[2], m, 0, causal, {},
-                                                                      s.H != s.G);
-                       },
-                   .native =
-                       [&](const Tensors& t) {
-                         auto m = mask == 0 ? std::nullopt : std::optional(t[3]);
-                         return std::get<0>(at::_scaled_dot_product_attention_math(
-                             t[0], t[1], t[2], m, 0, causal, {}, {}, s.H != s.G));
-                       }});
+  expect_accurate(
+      {.name = c10::str("attention ", dtype, " B", s.B, " H", s.H, "/", s.G, " ", s.I, "x", s.J, " D", s.D,
+                        causal ? " causal" : "", " mask ", mask, " spread ", spread),
+       .inputs =
+           [&](std::uint64_t seed) {
+             Tensors t{normal({s.B, s.H, s.I, s.D}, dtype, seed) * spread,
+                       normal({s.B, s.G, s.J, s.D}, dtype, seed + 9),
+                       normal({s.B, s.G, s.J, s.D}, dtype, seed + 99)};
+             if (mask == 1) t.push_back(normal({s.B, 1, s.I, s.J}, at::kFloat, seed + 5) > -0.5);
+             if (mask == 2) t.push_back(normal({s.H, s.I, s.J}, dtype, seed + 5));
+             return t;
+           },
+       .ours =
+           [&](const Tensors& t) {
+             auto m = mask == 0 ? std::nullopt : std::optional(t[3]);
+             return tessera::scaled_dot_product_attention(t[0], t[1], t[2], m, 0, causal, {}, s.H != s.G);
+           },
+       .native =
+           [&](const Tensors& t) {
+             auto m = mask == 0 ? std::nullopt : std::optional(added_mask(t[3], t[0].scalar_type()));
+             return std::get<0>(
+                 at::_scaled_dot_product_attention_math(t[0], t[1], t[2], m, 0, causal, {}, {}, s.H != s.G));
+           }});
 }
 
 TEST(Accuracy, Attention) {
