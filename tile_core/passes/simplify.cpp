@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <map>
+#include <set>
 #include <vector>
 
+#include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
 #include "tile_core/passes/passes.h"
@@ -16,44 +19,47 @@ bool same_axes(const Type& a, const Type& b) {
 /// Moves a sum into the dot that feeds it.
 class FuseAccumulators {
  public:
-  explicit FuseAccumulators(const Program& program) : program_(program), uses_(program) {}
+  explicit FuseAccumulators(const Program& program) : program_(program), uses_(program) {
+    for_each_inst(program.body, [&](const Inst& inst) { choose(inst); });
+  }
 
   bool operator()(Rewriter& r, const Inst& inst) const {
-    if (const Dot* dot = std::get_if<Dot>(&inst.op)) return feeds_a_sum(inst, *dot);
-    const Binary* sum = std::get_if<Binary>(&inst.op);
-    if (sum == nullptr || sum->fn != BinaryFn::add) return false;
-    for (auto [dot, other] : {std::pair(sum->b, sum->a), std::pair(sum->a, sum->b)}) {
-      const Inst& definer = uses_.definer(dot);
-      const Dot* found = std::get_if<Dot>(&definer.op);
-      if (found == nullptr || !feeds_a_sum(definer, *found) || dot == other) continue;
-      Dot fused{r.map(found->a), r.map(found->b), found->axis, r.map(other)};
-      r.replace(inst.result(), r.emit(fused, program_.type(inst.result()), definer.loc));
-      return true;
-    }
-    return false;
+    if (inst.results.empty()) return false;
+    if (moved_.contains(inst.result())) return true;  // emitted where its sum was
+    auto chosen = dot_of_sum_.find(inst.result());
+    if (chosen == dot_of_sum_.end()) return false;
+    const Inst& definer = uses_.definer(chosen->second);
+    const Binary& sum = std::get<Binary>(inst.op);
+    Dot fused = std::get<Dot>(r.map(definer.op));
+    fused.accumulator = r.map(sum.a == chosen->second ? sum.b : sum.a);
+    r.replace(inst.result(), r.emit(fused, program_.type(inst.result()), definer.loc));
+    return true;
   }
 
  private:
-  /// A dot from zero that is used once, by a sum with a tile of its shape in the same block.
-  bool feeds_a_sum(const Inst& inst, const Dot& dot) const {
-    ValueId id = inst.result();
-    if (dot.accumulator != ValueId::none || uses_.users(id).size() != 1) return false;
-    const Inst& user = *uses_.users(id).front();
-    const Binary* sum = std::get_if<Binary>(&user.op);
-    if (sum == nullptr || sum->fn != BinaryFn::add) return false;
-    if (uses_.loop_of(user.result()) != uses_.loop_of(id)) return false;
-    const Inst& first = uses_.definer(sum->b);  // where both operands are dots, the second is moved into
-    bool chosen = sum->b == id || !std::holds_alternative<Dot>(first.op) || !feeds_other(first, *sum);
-    ValueId other = sum->a == id ? sum->b : sum->a;
-    return chosen && same_axes(program_.type(other), program_.type(id));
+  /// Of a sum of two dots the second is moved.
+  void choose(const Inst& inst) {
+    const Binary* sum = std::get_if<Binary>(&inst.op);
+    if (sum == nullptr || sum->fn != BinaryFn::add) return;
+    for (auto [dot, other] : {std::pair(sum->b, sum->a), std::pair(sum->a, sum->b)}) {
+      if (!fits(dot, other, inst.result())) continue;
+      dot_of_sum_[inst.result()] = dot;
+      moved_.insert(dot);
+      return;
+    }
   }
 
-  bool feeds_other(const Inst& inst, const Binary& sum) const {
-    return std::get<Dot>(inst.op).accumulator == ValueId::none && uses_.users(sum.b).size() == 1;
+  /// A dot from zero that only this sum takes, in the same block, and a tile of its shape to start from.
+  bool fits(ValueId dot, ValueId other, ValueId sum) const {
+    const Dot* op = std::get_if<Dot>(&uses_.definer(dot).op);
+    return op != nullptr && op->accumulator == ValueId::none && uses_.users(dot).size() == 1 &&
+           uses_.loop_of(dot) == uses_.loop_of(sum) && same_axes(program_.type(dot), program_.type(other));
   }
 
   const Program& program_;
   Uses uses_;
+  std::map<ValueId, ValueId> dot_of_sum_;
+  std::set<ValueId> moved_;
 };
 
 /// Gives equal pure operations of a block and its enclosing blocks one value.
