@@ -16,11 +16,12 @@ using at::Tensor;
 using TwoTensors = std::tuple<Tensor, Tensor>;
 
 void bind_outputs(Call& call, const Tensor& output) {
-  call.bind(0, output.data_ptr());
+  call.bind(call.first_output(), output.data_ptr());
 }
+
 void bind_outputs(Call& call, const TwoTensors& outputs) {
-  call.bind(0, std::get<0>(outputs).data_ptr());
-  call.bind(1, std::get<1>(outputs).data_ptr());
+  call.bind(call.first_output(), std::get<0>(outputs).data_ptr());
+  call.bind(call.first_output() + 1, std::get<1>(outputs).data_ptr());
 }
 
 /// `make` gives the call, `native` runs it in ATen, `allocate` gives the outputs that a tile program is to

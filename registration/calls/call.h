@@ -35,7 +35,9 @@ class Call {
   void flag(const char* name, std::int64_t value) { flags_[flag_count_++] = {name, value}; }
   void dim(const char* name, std::int64_t size) { dims_[dim_count_++] = {name, size}; }
 
-  void bind(std::size_t output, void* data) { tensors_[tensor_count_ - output_count_ + output].data = data; }
+  std::size_t first_output() const { return tensor_count_ - output_count_; }
+  /// Gives a tensor its memory.
+  void bind(std::size_t tensor, void* data) { tensors_[tensor].data = data; }
   /// There is nothing to compute.
   bool outputs_are_empty() const;
 

@@ -1,0 +1,35 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/call_shape.h"
+
+/// Kernels made ready before the first call needs them: before a CUDA graph is captured, or on a machine that
+/// builds the cache for others.
+namespace tessera {
+
+struct Warmup {
+  struct Failure {
+    std::string call;
+    std::string problem;
+  };
+
+  int kernels = 0;   ///< that are ready now
+  int compiled = 0;  ///< of them, not in the cache before
+  int native = 0;    ///< calls whose plan is ATen: nothing to do
+  std::vector<Failure> failures;
+};
+
+/// Called before each call is looked at.
+using WarmupProgress = std::function<void(std::size_t done, std::size_t all, const std::string& call)>;
+
+/// Compiles the kernels that the plans of these calls name, under the policy in force, into the cache.
+/// device: as explain's. With an empty one they are loaded on torch's current device, too; without a GPU
+/// there is nothing to do. A kernel that cannot be made is among the failures; the others are made. Throws as
+/// explain does.
+Warmup warmup(const std::vector<CallShape>& calls, std::string_view device = {},
+              const WarmupProgress& progress = {});
+
+}  // namespace tessera

@@ -1,0 +1,90 @@
+#include "registration/dispatch/shaped_call.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/cuda/CUDAFunctions.h>
+
+#include "registration/calls/calls.h"
+#include "registration/dispatch/planner.h"
+#include "tile_core/base/error.h"
+
+namespace tessera::dispatch {
+namespace {
+
+/// Meta tensors of the shapes.
+class Tensors {
+ public:
+  Tensors(const CallShape& call, std::size_t fewest, std::size_t most)
+      : shapes_(call.shapes), dtype_(call.options.dtype) {
+    if (shapes_.size() >= fewest && shapes_.size() <= most) return;
+    throw UserError::format("{}: expected the sizes of {} to {} tensors, but got {}", call.op, fewest, most,
+                            shapes_.size());
+  }
+
+  at::Tensor operator[](std::size_t i) const { return of(i, dtype_); }
+  std::optional<at::Tensor> optional(std::size_t i, at::ScalarType dtype) const {
+    return i < shapes_.size() ? std::optional(of(i, dtype)) : std::nullopt;
+  }
+  std::optional<at::Tensor> optional(std::size_t i) const { return optional(i, dtype_); }
+
+ private:
+  at::Tensor of(std::size_t i, at::ScalarType dtype) const {
+    return at::empty(shapes_[i], at::TensorOptions().dtype(dtype).device(at::kMeta));
+  }
+
+  const std::vector<std::vector<int64_t>>& shapes_;
+  at::ScalarType dtype_;
+};
+
+template <typename Arguments, typename... More>
+Call checked(const Arguments& a, const More&... more) {
+  check(a);
+  return tessera::call_of(a, more...);
+}
+
+Call linear(const CallShape& shape, Activation activation) {
+  const Tensors tensors(shape, 2, 3);
+  const at::Tensor input = tensors[0], weight = tensors[1];
+  const std::optional<at::Tensor> bias = tensors.optional(2);
+  const bool keeps = activation != Activation::none && shape.options.training;
+  return checked(LinearArguments{shape.op, input, weight, bias, activation}, keeps);
+}
+
+Call attention(const CallShape& shape, bool with_mask) {
+  const Tensors tensors(shape, 3, with_mask ? 4 : 3);
+  const at::Tensor query = tensors[0], key = tensors[1], value = tensors[2];
+  const std::optional<at::Tensor> mask = tensors.optional(3, shape.options.mask_dtype);
+  const CallOptions& o = shape.options;
+  return checked(AttentionArguments{shape.op, query, key, value, mask, 0, o.is_causal,
+                                    with_mask ? 0 : o.diagonal, o.scale, true});
+}
+
+}  // namespace
+
+Call call_of(const CallShape& shape) {
+  if (shape.op == "add") {
+    const Tensors tensors(shape, 2, 2);
+    const at::Tensor self = tensors[0], other = tensors[1];
+    return checked(AddArguments{self, other});
+  }
+  if (shape.op == "linear") return linear(shape, Activation::none);
+  if (shape.op == "linear_gelu") return linear(shape, activation_from(shape.options.approximate));
+  if (shape.op == "softmax") {
+    const Tensors tensors(shape, 1, 1);
+    const at::Tensor self = tensors[0];
+    return checked(SoftmaxArguments{self, shape.options.dim, shape.options.output_dtype});
+  }
+  if (shape.op == "scaled_dot_product_attention") return attention(shape, true);
+  if (shape.op == "flash_attention") return attention(shape, false);
+  throw UserError::format(
+      "no operator is called '{}'; there are add, linear, linear_gelu, softmax, scaled_dot_product_attention "
+      "and flash_attention",
+      shape.op);
+}
+
+std::optional<autotune::Device> device_of(std::string_view name) {
+  if (!name.empty()) return autotune::device_named(name);
+  if (c10::cuda::device_count() == 0) return {};
+  return device_of(c10::cuda::current_device());
+}
+
+}  // namespace tessera::dispatch

@@ -1,0 +1,66 @@
+#include "tessera/warmup.h"
+
+#include <c10/cuda/CUDAFunctions.h>
+#include <fmt/ranges.h>
+
+#include "registration/dispatch/lowering.h"
+#include "registration/dispatch/planner.h"
+#include "registration/dispatch/shaped_call.h"
+#include "tessera/policy.h"
+#include "tile_core/base/error.h"
+#include "tile_core/runtime/launch.h"
+
+namespace tessera {
+namespace {
+
+std::string to_text(const CallShape& call) {
+  std::string text = call.op;
+  for (const auto& sizes : call.shapes) text += fmt::format(" {}", fmt::join(sizes, "x"));
+  return fmt::format("{} {}", text, c10::toString(call.options.dtype));
+}
+
+/// Makes the kernel of one call ready; throws where that fails.
+void warm(const Call& call, const autotune::Device& device, bool loads, Warmup& result) {
+  const Policy now = policy();
+  if (call.unsupported().empty()) {
+    const ops::Problem problem = call.problem();
+    const autotune::Plan plan = dispatch::plan_of(call.op(), problem, device, now);
+    if (!plan.unsupported.empty()) throw UserError::format("no tile kernel supports {}", plan.unsupported);
+    if (plan.tile) {
+      Kernel& kernel = *dispatch::lowered(call.op(), problem.facts, *plan.tile, device.target).kernel;
+      const std::uint64_t before = kernel_store::statistics().compiles;
+      if (kernel.request(JitMode::block) != Kernel::State::ready) throw UserError(kernel.failure());
+      result.compiled += kernel_store::statistics().compiles > before ? 1 : 0;
+      ++result.kernels;
+      if (loads) load(kernel, c10::cuda::current_device());
+      return;
+    }
+  } else if (now == Policy::tile) {
+    throw UserError::format("no tile kernel supports {}", call.unsupported());
+  }
+  ++result.native;
+}
+
+}  // namespace
+
+Warmup warmup(const std::vector<CallShape>& calls, std::string_view device, const WarmupProgress& progress) {
+  Warmup result;
+  const std::optional<autotune::Device> on = dispatch::device_of(device);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::string text = to_text(calls[i]);
+    if (progress) progress(i, calls.size(), text);
+    const Call call = dispatch::call_of(calls[i]);
+    if (!on.has_value()) {
+      ++result.native;
+      continue;
+    }
+    try {
+      warm(call, *on, device.empty(), result);
+    } catch (const std::runtime_error& error) {
+      result.failures.push_back({text, error.what()});
+    }
+  }
+  return result;
+}
+
+}  // namespace tessera
