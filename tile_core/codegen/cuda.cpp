@@ -76,6 +76,16 @@ std::vector<GridAxis> grid(const Program& program) {
   return axes;
 }
 
+std::vector<CoveredDim> covered(const Program& program) {
+  std::vector<CoveredDim> dims;
+  for (const AxisInfo& axis : program.axes) {
+    if (axis.kind != AxisKind::all) continue;
+    Parameter size = size_of_dim(program, axis.dim);
+    dims.push_back({size.tensor, size.dim, axis.extent});
+  }
+  return dims;
+}
+
 }  // namespace
 
 KernelText emit_cuda(const Program& program, const Facts& facts, const Schedule& schedule, Prelude prelude) {
@@ -88,7 +98,8 @@ KernelText emit_cuda(const Program& program, const Facts& facts, const Schedule&
                     .threads = program.launch.warps * 32,
                     .shared_bytes = program.launch.shared_bytes,
                     .parameters = std::move(list.recipe),
-                    .grid = grid(program)};
+                    .grid = grid(program),
+                    .covered = covered(program)};
   int blocks = schedule.blocks == Schedule::kAutomatic ? 1 : schedule.blocks;
   kernel.text = fmt::format("{}\nstruct Parameters {{\n{}}};\n\nTESSERA_KERNEL({}, {}, {}) {{\n{}}}\n",
                             prelude_text(prelude), list.text, kernel.name, kernel.threads, blocks,

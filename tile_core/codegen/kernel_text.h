@@ -21,6 +21,14 @@ struct GridAxis {
   bool operator==(const GridAxis&) const = default;
 };
 
+/// A dim that every block covers with one tile: a larger size is an error of the call.
+struct CoveredDim {
+  int tensor = 0;
+  int dim = 0;
+  int tile = 1;
+  bool operator==(const CoveredDim&) const = default;
+};
+
 /// A self-contained CUDA translation unit with one extern "C" kernel, and how to launch it.
 struct KernelText {
   std::string name;  ///< the kernel's symbol: operator, tiles, path
@@ -29,6 +37,7 @@ struct KernelText {
   int shared_bytes = 0;  ///< dynamic shared memory
   std::vector<Parameter> parameters;
   std::vector<GridAxis> grid;
+  std::vector<CoveredDim> covered;
 };
 
 }  // namespace tessera

@@ -52,6 +52,12 @@ Run::Run(const Program& p, std::vector<TensorView> given, std::vector<double> nu
     if (sizes[i] == kUnknown)
       throw UserError::format("{}(): dim {} is of no tensor, so it has no size", p.name, p.dims[i].name);
   }
+  for (const AxisInfo& axis : p.axes) {
+    if (axis.kind != AxisKind::all || sizes[index_of(axis.dim)] <= axis.extent) continue;
+    throw UserError::format(
+        "{}(): one tile of {} covers {}, but its size is {}; choose a larger tile, or loop over the dim",
+        p.name, axis.extent, p.dim(axis.dim).name, sizes[index_of(axis.dim)]);
+  }
 }
 
 void Run::bind(const TensorDecl& declared, const TensorView& view) {
