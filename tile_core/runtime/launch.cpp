@@ -72,18 +72,6 @@ constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
       kernel.name, axes, kMaxBlocks);
 }
 
-/// What lies beyond a tile that should cover its dim would be silently left out.
-void check_covered(const KernelText& kernel, std::span<const TensorView> tensors) {
-  for (const CoveredDim& covered : kernel.covered) {
-    const std::int64_t size = extent_at(kernel, tensors, covered.tensor, covered.dim, Extent::size);
-    if (size <= covered.tile) continue;
-    throw UserError::format(
-        "kernel {}: one tile of {} covers dim {} of tensor {}, but its size is {}; choose a larger tile, or "
-        "loop over the dim",
-        kernel.name, covered.tile, covered.dim, covered.tensor, size);
-  }
-}
-
 void launch_grid(const KernelText& kernel, const LoadedFunction& function, ParameterBlock& block,
                  std::int64_t blocks, CUstream_st* stream) {
   CUlaunchConfig config{};
@@ -137,6 +125,17 @@ std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> ten
   }
   if (overflow || blocks > kMaxBlocks) grid_too_large(kernel, tensors);
   return blocks;
+}
+
+void check_covered(const KernelText& kernel, std::span<const TensorView> tensors) {
+  for (const CoveredDim& covered : kernel.covered) {
+    const std::int64_t size = extent_at(kernel, tensors, covered.tensor, covered.dim, Extent::size);
+    if (size <= covered.tile) continue;
+    throw UserError::format(
+        "kernel {}: one tile of {} covers dim {} of tensor {}, but its size is {}; choose a larger tile, or "
+        "loop over the dim",
+        kernel.name, covered.tile, covered.dim, covered.tensor, size);
+  }
 }
 
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,

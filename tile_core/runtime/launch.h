@@ -41,6 +41,9 @@ std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> ten
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
             std::span<const ScalarValue> scalars, CUstream_st* stream);
 
+/// Throws UserError where a dim is larger than the tile that covers it: what lies beyond would be left out.
+void check_covered(const KernelText& kernel, std::span<const TensorView> tensors);
+
 /// Launches a ready kernel on `stream` of `device`, after loading it there if need be. Throws UserError where
 /// it is not loaded and the stream captures a graph.
 void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,

@@ -164,6 +164,9 @@ TEST(Interpreter, SaysWhichArgumentDoesNotFit) {
             "softmax(): expected 'y' to be f16 of rank 2, but got f32 of rank 2");
   EXPECT_EQ(message_of(p, {Buffer(f16, {2, 3}), Buffer(f16, {2, 4})}),
             "softmax(): expected dim 1 of 'y' to be 3 (N), but got 4");
+  EXPECT_EQ(message_of(p, {Buffer(f16, {2, 65}), Buffer(f16, {2, 65})}),
+            "softmax(): one tile of 64 covers N, but its size is 65; choose a larger tile, or loop over the "
+            "dim");
   EXPECT_EQ(message_of(parse("program p stage tile {\n  dim M\n  %0: i64 = size M\n}"), {}),
             "p(): dim M is of no tensor, so it has no size");
 }

@@ -13,12 +13,17 @@ const Call kGemm{{{"M", 21}, {"N", 45}, {"K", 51}}};
 const Call kSoftmax{{{"R", 5}, {"N", 41}}};
 const Call kAttention{{{"H", 2}, {"I", 21}, {"J", 43}, {"D", 7}}, {{"scale", 0.5}, {"diagonal", 22}}};
 
+std::vector<std::string> unnoticed(std::string_view name, const Call& call) {
+  Program p = program(name);
+  return test::unnoticed(test::without_synchronisation(p), p, {call});
+}
+
 TEST(Machine, NoticesEveryMissingWaitCommitAndBarrier) {
   using Nothing = std::vector<std::string>;
-  EXPECT_EQ(test::unnoticed_changes(program("gemm_synced"), kGemm), Nothing());
-  EXPECT_EQ(test::unnoticed_changes(program("gemm_ready"), kGemm), Nothing());
-  EXPECT_EQ(test::unnoticed_changes(program("softmax_ready"), kSoftmax), Nothing());
-  EXPECT_EQ(test::unnoticed_changes(program("attention_synced"), kAttention), Nothing());
+  EXPECT_EQ(unnoticed("gemm_synced", kGemm), Nothing());
+  EXPECT_EQ(unnoticed("gemm_ready", kGemm), Nothing());
+  EXPECT_EQ(unnoticed("softmax_ready", kSoftmax), Nothing());
+  EXPECT_EQ(unnoticed("attention_synced", kAttention), Nothing());
 }
 
 /// The smallest and the largest sum of a warp, of 1 to 8 spread as the layout says.

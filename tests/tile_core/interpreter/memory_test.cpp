@@ -11,7 +11,7 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr const char* kHeader =
-    "  dim M\n  dim N\n  axis m:2 grid M\n  axis n:4 all N\n  in a: f32(M, N)\n  out c: f32(M, N)\n  grid "
+    "  dim M\n  dim N\n  axis m:2 grid M\n  axis n:8 all N\n  in a: f32(M, N)\n  out c: f32(M, N)\n  grid "
     "m\n";
 
 Values run(const std::string& stage, const std::string& body, Buffer a, Buffer c) {
@@ -39,25 +39,25 @@ Buffer nines() {
 }
 
 TEST(Memory, StoresOutsideAreDropped) {
-  // the axis n covers the first four columns, and m has tiles of two rows of three
-  EXPECT_EQ(run("tile", "  %0: f32[m:2, n:4] = load a(m, n)\n  store c(m, n), %0\n", matrix(), nines()),
-            (Values{0, 1, 2, 3, 9, 10, 11, 12, 13, 9, 20, 21, 22, 23, 9}));
+  // a tile has 2 x 8 lanes, the tensor 3 x 5 elements
+  EXPECT_EQ(run("tile", "  %0: f32[m:2, n:8] = load a(m, n)\n  store c(m, n), %0\n", matrix(), nines()),
+            (Values{0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 20, 21, 22, 23, 24}));
 }
 
 TEST(Memory, StridesMayBeAny) {
-  const char* copy = "  %0: f32[m:2, n:4] = load a(m, n)\n  store c(m, n), %0\n";
+  const char* copy = "  %0: f32[m:2, n:8] = load a(m, n)\n  store c(m, n), %0\n";
   Values expected = run("tile", copy, matrix(), nines());
   EXPECT_EQ(run("tile", copy, matrix({1, 3}), nines()), expected);
   Buffer row(f32, {3, 5}, {0, 1});
   row.set({1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5});
-  EXPECT_EQ(run("tile", copy, row, nines()), (Values{1, 2, 3, 4, 9, 1, 2, 3, 4, 9, 1, 2, 3, 4, 9}));
+  EXPECT_EQ(run("tile", copy, row, nines()), (Values{1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5}));
 }
 
 TEST(Memory, LoadsOutsideAreZero) {
   const char* shifted =
-      "  %0: i64 = constant -1\n  %1: i64 = constant 3\n  %2: f32[m:2, n:4] = load a(m at %0, n at %1)\n"
+      "  %0: i64 = constant -1\n  %1: i64 = constant 3\n  %2: f32[m:2, n:8] = load a(m at %0, n at %1)\n"
       "  %3: i64 = constant 0\n  store c(m at %3, n at %3), %2\n";
-  EXPECT_EQ(run("mapped", shifted, matrix(), nines()), (Values{0, 0, 0, 0, 9, 3, 4, 0, 0, 9, 9, 9, 9, 9, 9}));
+  EXPECT_EQ(run("mapped", shifted, matrix(), nines()), (Values{0, 0, 0, 0, 0, 3, 4, 0, 0, 0, 9, 9, 9, 9, 9}));
 }
 
 TEST(Memory, ScalarSubscriptsReachOneElement) {

@@ -78,6 +78,22 @@ TEST(Launch, GridIsTheProductOfTheTilesNeeded) {
   EXPECT_EQ(blocks((std::int64_t{1} << 31) * 128 - 128, 64), (std::int64_t{1} << 31) - 1);
 }
 
+TEST(Launch, DimLargerThanTheTileThatCoversIt) {
+  KernelText kernel = with_grid({});
+  kernel.covered = {{0, 1, 1024}};
+  const TensorView fits[] = {matrix(nullptr, 2, 1024)}, exceeds[] = {matrix(nullptr, 2, 1025)};
+  check_covered(kernel, fits);
+  try {
+    check_covered(kernel, exceeds);
+    ADD_FAILURE() << "accepted 1025";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "kernel add_m128_n64: one tile of 1024 covers dim 1 of tensor 0, but its size is 1025; choose "
+        "a larger tile, or loop over the dim");
+  }
+}
+
 TEST(Launch, GridAboveCudasLimitNamesTheSizes) {
   for (const std::int64_t m : {std::int64_t{1} << 38, std::int64_t{1} << 62}) {
     const TensorView tensors[] = {matrix(nullptr, m, m)};
