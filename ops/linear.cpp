@@ -43,7 +43,7 @@ std::vector<Variant> space(const Problem& problem, const Target&) {
   auto offer = [&](int m, int n, int warps) {
     variants.push_back({{{"m", m}, {"n", n}, {"k", k}}, {.warps = warps}});
   };
-  constexpr std::int64_t kManyTiles = 128 * 128 * 64;
+  constexpr auto kManyTiles = std::int64_t{64} * 128 * 128;
   if (M > 64 && N > 64 && M * N >= kManyTiles) offer(128, 128, 8);
   if (M > 16) offer(64, 64, 4);
   offer(16, 64, 2);

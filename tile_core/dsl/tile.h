@@ -73,7 +73,9 @@ class Var {
  public:
   Var(const Tile& initial);
   Var(const Var&) = delete;
-  Var& operator=(const Var& other) { return *this = Operand(other); }
+  Var& operator=(const Var& other) {
+    return *this = Operand(other);
+  }  // NOLINT(bugprone-unhandled-self-assignment)
   Var& operator=(const Operand& value);
   Var& operator=(const Tile& value) { return *this = Operand(value, value.tracer().loc_of(value.id())); }
   Var& operator+=(const Operand& value);

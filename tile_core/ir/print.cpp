@@ -1,8 +1,8 @@
 #include "tile_core/ir/print.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <cmath>
 #include <map>
 
 #include "tile_core/base/match.h"
@@ -107,7 +107,9 @@ class Printer {
     if (!b.yields.empty()) line(depth, fmt::format("yield {}", values(b.yields)));
   }
 
-  void line(int depth, const std::string& text) { text_ += std::string(2 * depth, ' ') + text + "\n"; }
+  void line(int depth, const std::string& text) {
+    text_ += std::string(2 * static_cast<std::size_t>(depth), ' ') + text + "\n";
+  }
 
   void instruction(const Inst& inst, int depth) {
     const Loop* loop = std::get_if<Loop>(&inst.op);

@@ -11,7 +11,8 @@ namespace tessera {
 struct SlotKey {
   ValueId channel{};
   int offset = 0;
-  auto operator<=>(const SlotKey&) const = default;
+  auto operator<=>(const SlotKey&) const =
+      default;  // NOLINT(modernize-use-nullptr): a false positive of clang 14
 };
 
 /// What has happened to shared memory since the last barrier, and which asynchronous copies may be
