@@ -73,9 +73,8 @@ class Var {
  public:
   Var(const Tile& initial);
   Var(const Var&) = delete;
-  Var& operator=(const Var& other) {
-    return *this = Operand(other);
-  }  // NOLINT(bugprone-unhandled-self-assignment)
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): assigning a variable's own value changes nothing
+  Var& operator=(const Var& other) { return *this = Operand(other); }
   Var& operator=(const Operand& value);
   Var& operator=(const Tile& value) { return *this = Operand(value, value.tracer().loc_of(value.id())); }
   Var& operator+=(const Operand& value);
