@@ -2,6 +2,7 @@
 
 #include "tile_core/base/error.h"
 #include "tile_core/ir/program.h"
+#include "tile_core/passes/copy_groups.h"
 #include "tile_core/passes/hazards.h"
 #include "tile_core/passes/passes.h"
 
@@ -12,6 +13,7 @@ class InsertBarriers {
  public:
   explicit InsertBarriers(const Program& program) : p_(program) {}
 
+  /// Waits and barriers, with the commits that the program has.
   Program run() {
     Program out = p_;
     Hazards state;
@@ -143,7 +145,8 @@ class InsertBarriers {
 }  // namespace
 
 Program insert_barriers(const Program& in, const PassContext&) {
-  return InsertBarriers(in).run();
+  Program synced = InsertBarriers(in).run();
+  return InsertBarriers(join_copy_groups(in, synced)).run();
 }
 
 }  // namespace tessera

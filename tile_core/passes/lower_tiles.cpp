@@ -130,31 +130,11 @@ class LowerTiles {
   bool declared_ = false;
 };
 
-/// Whether another asynchronous copy follows before anything but arithmetic.
-bool copies_on(std::vector<Inst>::const_iterator next, std::vector<Inst>::const_iterator end) {
-  while (next != end && is_pure(next->op)) ++next;
-  const CopyIn* copy = next == end ? nullptr : std::get_if<CopyIn>(&next->op);
-  return copy != nullptr && copy->async;
-}
-
-/// Neighbouring copies are one group: only the last one's commit stays.
-void join_groups(Block& block) {
-  std::vector<Inst> kept;
-  for (auto inst = block.insts.begin(); inst != block.insts.end(); ++inst) {
-    if (std::holds_alternative<CommitCopies>(inst->op) && copies_on(inst + 1, block.insts.end())) continue;
-    if (Loop* loop = std::get_if<Loop>(&inst->op)) join_groups(loop->body);
-    kept.push_back(std::move(*inst));
-  }
-  block.insts = std::move(kept);
-}
-
 }  // namespace
 
 Program lower_tiles(const Program& in, const PassContext& context) {
   LowerTiles pass(in, context);
-  Program lowered = rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
-  join_groups(lowered.body);
-  return lowered;
+  return rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
 }
 
 }  // namespace tessera

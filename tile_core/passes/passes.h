@@ -46,8 +46,8 @@ Program pipeline_loops(const Program& in, const PassContext& context);
 /// warps become two. Reorders: a sum is taken per thread, warp and block.
 Program lower_tiles(const Program& in, const PassContext& context);
 
-/// Waits for copies and barriers, from who writes and reads each slot of each channel. After lower_tiles has
-/// fixed the order of all accesses.
+/// Waits for copies and barriers, from who writes and reads each slot of each channel; copies that no wait
+/// tells apart become one group. After lower_tiles has fixed the order of all accesses.
 Program insert_barriers(const Program& in, const PassContext& context);
 
 /// Offsets of the channels; the only place that can say "too big". Last: nothing after it needs shared
