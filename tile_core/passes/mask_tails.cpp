@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "tile_core/base/error.h"
 #include "tile_core/ir/rewrite.h"
@@ -61,8 +62,8 @@ class MaskTails {
     }
     if (const Dot* dot = std::get_if<Dot>(&inst.op)) {
       Dot result = std::get<Dot>(r.map(inst.op));
-      result.a = zero_filled(dot->a, dot->axis) ? result.a : masked(r, dot->a, dot->axis, 0, inst.loc);
-      result.b = zero_filled(dot->b, dot->axis) ? result.b : masked(r, dot->b, dot->axis, 0, inst.loc);
+      result.a = masked(r, dot->a, dot->axis, 0, inst.loc);
+      result.b = masked(r, dot->b, dot->axis, 0, inst.loc);
       r.replace(inst.result(), r.emit(result, program_.type(inst.result()), inst.loc));
       return true;
     }
@@ -70,19 +71,41 @@ class MaskTails {
   }
 
  private:
-  /// Whether the invalid lanes of an axis hold 0. They do where the lanes were loaded, for what lies outside
-  /// a tensor reads 0.
-  bool zero_filled(ValueId id, AxisId axis) const {
+  /// What the invalid lanes of an axis hold, where that is known. What lies outside a tensor reads 0; 0 times
+  /// what may be infinite is not 0.
+  std::optional<double> fill(ValueId id, AxisId axis) const {
     const Op& op = uses_.definer(id).op;
-    if (const Load* load = std::get_if<Load>(&op)) {
-      return std::any_of(load->subscripts.begin(), load->subscripts.end(),
-                         [&](const Subscript& s) { return s.axis == axis; });
-    }
-    if (const Cast* cast = std::get_if<Cast>(&op)) return zero_filled(cast->a, axis);
-    return false;
+    if (const Constant* constant = std::get_if<Constant>(&op)) return constant->value;
+    if (!program_.type(id).has(axis)) return std::nullopt;
+    if (std::holds_alternative<Load>(op)) return 0;
+    if (const Cast* cast = std::get_if<Cast>(&op)) return fill(cast->a, axis);
+    const Select* select = std::get_if<Select>(&op);
+    std::optional<double> condition = select == nullptr ? std::nullopt : fill(select->condition, axis);
+    if (condition) return fill(*condition != 0 ? select->a : select->b, axis);
+    const Binary* binary = std::get_if<Binary>(&op);
+    if (binary == nullptr || binary->fn != BinaryFn::mul) return std::nullopt;
+    std::optional<double> a = fill(binary->a, axis);
+    std::optional<double> b = fill(binary->b, axis);
+    return a && b ? std::optional(*a * *b) : std::nullopt;
   }
 
+  bool holds(ValueId id, AxisId axis, double identity) const {
+    return always_valid(axis) || fill(id, axis) == identity;
+  }
+
+  /// One lane of a loop that ends with the dim.
+  bool always_valid(AxisId axis) const {
+    const AxisInfo& info = program_.axis(axis);
+    auto start = starts_.find(axis);
+    if (info.extent != 1 || start == starts_.end()) return false;
+    const Loop* loop = std::get_if<Loop>(&uses_.definer(start->second).op);
+    const Size* end = loop == nullptr ? nullptr : std::get_if<Size>(&uses_.definer(loop->end).op);
+    return end != nullptr && end->dim == info.dim && !start_facts(program_, axis).negative;
+  }
+
+  /// The value with `fill` in the invalid lanes of an axis.
   ValueId masked(Rewriter& r, ValueId old, AxisId axis, double fill, Loc loc) const {
+    if (holds(old, axis, fill)) return r.map(old);
     const Type& type = program_.type(old);
     auto start = starts_.find(axis);
     if (start == starts_.end()) {
