@@ -56,7 +56,7 @@ std::string to_text(const Setting& setting) {
 }
 
 Facts facts_of(const Program& program, const Call& call, const Setting& setting) {
-  Facts facts{.tensors = {}, .flags = setting.flags};
+  Facts facts;
   std::vector<Buffer> tensors = arguments(program, call);
   for (const Storage& s : stored(tensors, setting)) facts.tensors.push_back(facts_of(s.view()));
   return facts;

@@ -13,7 +13,6 @@ struct Setting {
   Schedule schedule;
   Arrangement arrangement = Arrangement::dense;
   Target target = Target::named("sm_90a");
-  Flags flags;
 };
 std::string to_text(const Setting& setting);
 

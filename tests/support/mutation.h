@@ -6,9 +6,22 @@
 
 namespace tessera::test {
 
-/// Takes every wait, commit and barrier of a program out in turn, and lets every wait cover one group less,
-/// and runs what is left on the call. Returns the instructions whose change no run noticed, neither by an
-/// error nor by another result: redundant ones, or holes in the machine.
-std::vector<std::string> unnoticed_changes(const Program& program, const Call& call);
+/// A program with one thing taken out.
+struct Change {
+  std::string what;
+  Program program;
+};
+
+/// Takes every wait and barrier of a program out in turn, and lets every wait cover one group less.
+std::vector<Change> without_waits(const Program& program);
+std::vector<Change> without_commits(const Program& program);
+/// Takes every select that compares an axis' index with the size of its dim out in turn, and either side of
+/// comparisons with both ends.
+std::vector<Change> without_masks(const Program& program);
+
+/// Runs what is left on all calls. Returns the changes that no run noticed, neither by an error nor by
+/// another result: what was taken out is redundant, or the machine or the calls have holes.
+std::vector<std::string> unnoticed(const std::vector<Change>& changes, const Program& program,
+                                   const std::vector<Call>& calls);
 
 }  // namespace tessera::test

@@ -16,11 +16,13 @@ std::vector<std::int64_t> sizes_of(const Program& program, const TensorDecl& ten
   return sizes;
 }
 
-void fill(Buffer& buffer, double shift, std::mt19937& random) {
-  std::normal_distribution<double> normal(shift);
+void fill(Buffer& buffer, double mean, bool infinite, std::mt19937& random) {
+  std::normal_distribution<double> normal(mean);
   std::uniform_int_distribution<int> integer(0, buffer.dtype() == boolean ? 1 : 7);
   std::vector<double> values(static_cast<std::size_t>(buffer.elements()));
   for (double& value : values) value = is_float(buffer.dtype()) ? normal(random) : integer(random);
+  if (infinite && is_float(buffer.dtype()) && !values.empty())
+    values.front() = values.back() = std::numeric_limits<double>::infinity();
   buffer.set(values);
 }
 
@@ -49,13 +51,15 @@ bool same(double a, double b, double allowed) {
 std::vector<Buffer> arguments(const Program& program, const Call& call) {
   std::mt19937 random(call.seed);
   std::vector<Buffer> tensors;
+  double mean = call.mean;
   for (const TensorDecl& tensor : program.tensors) {
     Buffer& buffer = tensors.emplace_back(tensor.dtype, sizes_of(program, tensor, call));
     if (tensor.output) {
       double unwritten = is_float(tensor.dtype) ? std::numeric_limits<double>::quiet_NaN() : -1;
       buffer.set(std::vector<double>(static_cast<std::size_t>(buffer.elements()), unwritten));
     } else {
-      fill(buffer, call.shift, random);
+      fill(buffer, mean, call.infinite + 1 == static_cast<int>(tensors.size()), random);
+      if (call.alternating) mean = -mean;
     }
   }
   return tensors;

@@ -15,7 +15,9 @@ struct Call {
   std::map<std::string, std::int64_t> dims;
   std::map<std::string, double> scalars = {};
   unsigned seed = 1;
-  double shift = 0;  ///< the mean of its floats
+  double mean = 0;           ///< of its floats
+  bool alternating = false;  ///< every second input has the negative mean
+  int infinite = -1;         ///< the tensor whose first and last float are inf
 };
 
 /// The tensors of a call, dense, in order of declaration: inputs random (floats normal, integers 0 to 7,

@@ -17,7 +17,7 @@ enum class Arrangement {
   reversed,  ///< the first dim fastest
 };
 inline constexpr std::array kArrangements = {Arrangement::dense, Arrangement::shifted, Arrangement::padded,
-                                      Arrangement::spread, Arrangement::reversed};
+                                             Arrangement::spread, Arrangement::reversed};
 const char* name_of(Arrangement arrangement);
 
 /// The elements of a tensor in memory of any arrangement. Bytes that belong to no element are 0xff.

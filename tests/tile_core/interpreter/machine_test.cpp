@@ -15,7 +15,9 @@ const Call kAttention{{{"H", 2}, {"I", 21}, {"J", 43}, {"D", 7}}, {{"scale", 0.5
 
 std::vector<std::string> unnoticed(std::string_view name, const Call& call) {
   Program p = program(name);
-  return test::unnoticed(test::without_synchronisation(p), p, {call});
+  std::vector<test::Change> changes = test::without_waits(p);
+  for (test::Change& change : test::without_commits(p)) changes.push_back(std::move(change));
+  return test::unnoticed(changes, p, {call});
 }
 
 TEST(Machine, NoticesEveryMissingWaitCommitAndBarrier) {

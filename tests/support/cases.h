@@ -11,8 +11,8 @@ namespace tessera::test {
 struct Case {
   std::string name;
   Program program;
-  std::vector<Call> calls;
-  double tolerance = 0;  ///< of the largest magnitude, where sums are reordered
+  std::vector<Call> calls;  ///< the first has ragged sizes and, where tensors are dense, 16-byte accesses
+  double tolerance = 0;     ///< of the largest magnitude, where sums are reordered
 };
 
 /// GoogleTest names parameters so.
@@ -20,7 +20,13 @@ inline void PrintTo(const Case& c, std::ostream* out) {
   *out << c.name;
 }
 
+/// The operators' programs over their flags, in small tiles, on ragged sizes.
+std::vector<Case> operator_cases();
 /// Programs that no operator has: what the language allows, and nobody has tuned the compiler for.
 std::vector<Case> foreign_cases();
+/// Both.
+std::vector<Case> all_cases();
+/// One of them; throws InternalError where none has the name.
+Case named_case(const std::string& name);
 
 }  // namespace tessera::test
