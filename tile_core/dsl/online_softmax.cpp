@@ -22,7 +22,8 @@ OnlineSoftmax::OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Lo
 
 Tile OnlineSoftmax::weights(const Operand& scores, const Axis& axis, Loc loc) {
   Tile top = max({top_, loc}, {reduce_max(scores, axis, loc), loc});
-  // -inf - (-inf) is NaN: a row that has seen no key is shifted by 0. The row's value is guarded, never the element.
+  // -inf - (-inf) is NaN: a row that has seen no key is shifted by 0. The row's value is guarded, never the
+  // element.
   Tile shift = where({binary(BinaryFn::eq, {top, loc}, {-inf, loc}), loc}, {0, loc}, {top, loc});
   keep_ = Operand(exp_of_difference({top_, loc}, shift, loc), loc);
   Tile weights = exp_of_difference(scores, shift, loc);

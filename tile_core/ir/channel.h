@@ -3,7 +3,8 @@
 
 namespace tessera {
 
-/// Bytes from one slot to the next: the rows of the slower axes, `pitch` elements apart, rounded up to kSlotAlignment.
+/// Bytes from one slot to the next: the rows of the slower axes, `pitch` elements apart, rounded up to
+/// kSlotAlignment.
 inline constexpr int kSlotAlignment = 16;
 std::int64_t slot_bytes(const Program& program, const Type& type, const Channel& channel);
 

@@ -62,8 +62,8 @@ void for_each_operand(OpRef& op, Visit&& visit) {
       op);
 }
 
-/// Calls `visit(ValueId&)` (or const) on every value that an instruction defines: of a loop, also its start, ticket and
-/// parameters.
+/// Calls `visit(ValueId&)` (or const) on every value that an instruction defines: of a loop, also its start,
+/// ticket and parameters.
 template <typename InstRef, typename Visit>
 void for_each_definition(InstRef& inst, Visit&& visit) {
   if (auto* loop = std::get_if<Loop>(&inst.op)) {

@@ -1,5 +1,6 @@
-// A block of threads on a CPU, one fiber per thread. A fiber runs until it waits for others, then the next one does. Wrong
-// order of accesses to shared memory is found from who touched each byte since the last barrier, not by chance.
+// A block of threads on a CPU, one fiber per thread. A fiber runs until it waits for others, then the next
+// one does. Wrong order of accesses to shared memory is found from who touched each byte since the last
+// barrier, not by chance.
 namespace emulated {
 
 using Place = std::source_location;
@@ -62,8 +63,12 @@ struct Block {
 };
 inline Block block;
 
-inline Fiber& fiber(int thread) { return block.fibers[static_cast<std::size_t>(thread)]; }
-inline Fiber& self() { return fiber(block.running); }
+inline Fiber& fiber(int thread) {
+  return block.fibers[static_cast<std::size_t>(thread)];
+}
+inline Fiber& self() {
+  return fiber(block.running);
+}
 
 /// Ends the run with a message: what, in which thread, and from where in the operator's file.
 [[noreturn]] inline void fail(const Place& place, const char* format, ...) {
@@ -72,8 +77,8 @@ inline Fiber& self() { return fiber(block.running); }
   va_start(arguments, format);
   std::vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  std::snprintf(block.error, sizeof block.error, "%s: thread %d of block %lld %s   --> %s:%u", block.kernel, block.running,
-                block.number, what, place.file_name(), static_cast<unsigned>(place.line()));
+  std::snprintf(block.error, sizeof block.error, "%s: thread %d of block %lld %s   --> %s:%u", block.kernel,
+                block.running, block.number, what, place.file_name(), static_cast<unsigned>(place.line()));
   setcontext(&block.scheduler);
   __builtin_unreachable();
 }
@@ -125,8 +130,10 @@ inline void run_block() {
       ended += self().ended ? 1 : 0;
     }
     if (ended == block.threads || steps_taken() != before) continue;
-    std::snprintf(block.error, sizeof block.error, "%s: block %lld: deadlock: %d of %d threads have ended, %d wait at the barrier of line %u",
-                  block.kernel, block.number, ended, block.threads, block.arrived, static_cast<unsigned>(block.barrier.line()));
+    std::snprintf(block.error, sizeof block.error,
+                  "%s: block %lld: deadlock: %d of %d threads have ended, %d wait at the barrier of line %u",
+                  block.kernel, block.number, ended, block.threads, block.arrived,
+                  static_cast<unsigned>(block.barrier.line()));
     return;
   }
 }
@@ -134,7 +141,8 @@ inline void run_block() {
 /// Runs every block; returns what went wrong, or null.
 inline const char* run_grid(int64 blocks, int64 shared_bytes) {
   const std::size_t bytes = static_cast<std::size_t>(block.threads) * kStackBytes;
-  void* stacks = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* stacks =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stacks == MAP_FAILED) return "no memory for the stacks of a block's threads";
   block.fibers.resize(static_cast<std::size_t>(block.threads));
   block.shared.resize(static_cast<std::size_t>(shared_bytes));

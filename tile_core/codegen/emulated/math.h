@@ -1,40 +1,76 @@
-// Twin of device/math.cuh. Functions that a device approximates are right to half an ulp here: computed in double, rounded
-// once, as the interpreter does.
-inline float infinity() { return emulated::bits_as<float>(0x7f800000u); }
-inline float not_a_number() { return emulated::bits_as<float>(0x7fc00000u); }
+// Twin of device/math.cuh. Functions that a device approximates are right to half an ulp here: computed in
+// double, rounded once, as the interpreter does.
+inline float infinity() {
+  return emulated::bits_as<float>(0x7f800000u);
+}
+inline float not_a_number() {
+  return emulated::bits_as<float>(0x7fc00000u);
+}
 
-inline float math_abs(float x) { return std::fabs(x); }
+inline float math_abs(float x) {
+  return std::fabs(x);
+}
 template <typename Int>
-Int math_abs(Int x) { return x < 0 ? -x : x; }
-inline float math_exp(float x) { return static_cast<float>(std::exp(static_cast<double>(x))); }
-inline float math_log(float x) { return static_cast<float>(std::log(static_cast<double>(x))); }
-inline float math_log2(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
-inline float math_sqrt(float x) { return std::sqrt(x); }
-inline float math_rsqrt(float x) { return static_cast<float>(1 / std::sqrt(static_cast<double>(x))); }
-inline float math_tanh(float x) { return static_cast<float>(std::tanh(static_cast<double>(x))); }
-inline float math_erf(float x) { return static_cast<float>(std::erf(static_cast<double>(x))); }
-inline float math_erfc(float x) { return static_cast<float>(std::erfc(static_cast<double>(x))); }
+Int math_abs(Int x) {
+  return x < 0 ? -x : x;
+}
+inline float math_exp(float x) {
+  return static_cast<float>(std::exp(static_cast<double>(x)));
+}
+inline float math_log(float x) {
+  return static_cast<float>(std::log(static_cast<double>(x)));
+}
+inline float math_log2(float x) {
+  return static_cast<float>(std::log2(static_cast<double>(x)));
+}
+inline float math_sqrt(float x) {
+  return std::sqrt(x);
+}
+inline float math_rsqrt(float x) {
+  return static_cast<float>(1 / std::sqrt(static_cast<double>(x)));
+}
+inline float math_tanh(float x) {
+  return static_cast<float>(std::tanh(static_cast<double>(x)));
+}
+inline float math_erf(float x) {
+  return static_cast<float>(std::erf(static_cast<double>(x)));
+}
+inline float math_erfc(float x) {
+  return static_cast<float>(std::erfc(static_cast<double>(x)));
+}
 /// Subnormal operands and results are 0 (PTX ISA, "Floating Point Instructions: ex2").
 inline float math_exp2(float x) {
   constexpr float kSmallestNormal = 0x1p-126f;
   const float y = static_cast<float>(std::exp2(static_cast<double>(x)));
   return y < kSmallestNormal ? 0.0f : y;
 }
-inline float math_fma(float a, float b, float c) { return std::fma(a, b, c); }
+inline float math_fma(float a, float b, float c) {
+  return std::fma(a, b, c);
+}
 
 // A NaN operand gives the other one, and +0 is above -0 (PTX ISA, "Floating Point Instructions: max").
 inline float math_max(float a, float b) {
   if (std::isnan(a) || a < b) return b;
   return a == b && std::signbit(a) ? b : a;
 }
-inline float math_min(float a, float b) { return -math_max(-a, -b); }
+inline float math_min(float a, float b) {
+  return -math_max(-a, -b);
+}
 template <typename Int>
-Int math_max(Int a, Int b) { return a < b ? b : a; }
+Int math_max(Int a, Int b) {
+  return a < b ? b : a;
+}
 template <typename Int>
-Int math_min(Int a, Int b) { return b < a ? b : a; }
-inline float math_add(float a, float b) { return a + b; }
+Int math_min(Int a, Int b) {
+  return b < a ? b : a;
+}
+inline float math_add(float a, float b) {
+  return a + b;
+}
 template <typename Int>
-Int math_add(Int a, Int b) { return a + b; }
+Int math_add(Int a, Int b) {
+  return a + b;
+}
 
 /// Rounds down, as index arithmetic needs.
 template <typename Int>
@@ -42,9 +78,13 @@ Int math_div(Int a, Int b) {
   const Int q = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
-inline float math_div(float a, float b) { return a / b; }
+inline float math_div(float a, float b) {
+  return a / b;
+}
 template <typename Int>
-Int math_mod(Int a, Int b) { return a - math_div(a, b) * b; }
+Int math_mod(Int a, Int b) {
+  return a - math_div(a, b) * b;
+}
 
 /// How many of the indices first, first + 1, ... are below the bound, at most 2^30: more than a tile has.
 inline int steps_below(int64 bound, int64 first) {

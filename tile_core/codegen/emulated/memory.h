@@ -1,5 +1,6 @@
-// Twin of device/memory.cuh. Every access checks its alignment (PTX ISA, "Addresses as Operands"), that it stays in a tensor
-// or in the block's shared memory, and that barriers order it after other threads' accesses.
+// Twin of device/memory.cuh. Every access checks its alignment (PTX ISA, "Addresses as Operands"), that it
+// stays in a tensor or in the block's shared memory, and that barriers order it after other threads'
+// accesses.
 namespace emulated {
 
 inline void check_alignment(const void* address, int bytes, const char* verb, const Place& place) {
@@ -24,8 +25,8 @@ inline std::size_t shared_offset(const void* address, int bytes, const char* ver
   const unsigned char* first = static_cast<const unsigned char*>(address);
   const unsigned char* begin = block.shared.data();
   if (first < begin || first + bytes > begin + block.shared.size())
-    fail(place, "%s %d bytes at %lld of %zu bytes of shared memory", verb, bytes, static_cast<int64>(first - begin),
-         block.shared.size());
+    fail(place, "%s %d bytes at %lld of %zu bytes of shared memory", verb, bytes,
+         static_cast<int64>(first - begin), block.shared.size());
   return static_cast<std::size_t>(first - begin);
 }
 
@@ -33,10 +34,12 @@ inline void note_read(const void* address, int bytes, const Place& place) {
   const std::size_t first = shared_offset(address, bytes, "reads", place);
   for (std::size_t i = first; i < first + static_cast<std::size_t>(bytes); ++i) {
     Shadow& s = block.shadows[i];
-    if (s.copying) fail(place, "reads byte %zu of shared memory, to which thread %d's copy is unfinished", i, s.writer);
+    if (s.copying)
+      fail(place, "reads byte %zu of shared memory, to which thread %d's copy is unfinished", i, s.writer);
     if (!s.written) fail(place, "reads byte %zu of shared memory, which nothing has written", i);
     if (s.written_at == block.barriers && s.writer != block.running)
-      fail(place, "reads byte %zu of shared memory, which thread %d has written since the last barrier", i, s.writer);
+      fail(place, "reads byte %zu of shared memory, which thread %d has written since the last barrier", i,
+           s.writer);
     const bool another = s.read_at == block.barriers && s.reader != kNobody && s.reader != block.running;
     s.reader = another ? kSeveral : block.running;
     s.read_at = block.barriers;
@@ -47,9 +50,11 @@ inline void note_write(const void* address, int bytes, bool copying, const Place
   const std::size_t first = shared_offset(address, bytes, "writes", place);
   for (std::size_t i = first; i < first + static_cast<std::size_t>(bytes); ++i) {
     Shadow& s = block.shadows[i];
-    if (s.copying) fail(place, "writes byte %zu of shared memory, to which thread %d's copy is unfinished", i, s.writer);
+    if (s.copying)
+      fail(place, "writes byte %zu of shared memory, to which thread %d's copy is unfinished", i, s.writer);
     if (s.written && s.written_at == block.barriers && s.writer != block.running)
-      fail(place, "writes byte %zu of shared memory, which thread %d has written since the last barrier", i, s.writer);
+      fail(place, "writes byte %zu of shared memory, which thread %d has written since the last barrier", i,
+           s.writer);
     if (s.read_at == block.barriers && s.reader != kNobody && s.reader != block.running)
       fail(place, "writes byte %zu of shared memory, which another has read since the last barrier", i);
     s = {.written = !copying, .copying = copying, .writer = block.running, .written_at = block.barriers};
@@ -77,7 +82,8 @@ inline void finish(const Copy& copy) {
 }  // namespace emulated
 
 template <int N, typename T>
-void load_global(T* to, const T* from, bool inside, const emulated::Place& place = emulated::Place::current()) {
+void load_global(T* to, const T* from, bool inside,
+                 const emulated::Place& place = emulated::Place::current()) {
   std::memset(to, 0, N * sizeof(T));
   if (!inside) return;
   emulated::check_global(from, N * sizeof(T), "reads", place);
@@ -85,7 +91,8 @@ void load_global(T* to, const T* from, bool inside, const emulated::Place& place
 }
 
 template <int N, typename T>
-void store_global(T* to, const T* from, bool inside, const emulated::Place& place = emulated::Place::current()) {
+void store_global(T* to, const T* from, bool inside,
+                  const emulated::Place& place = emulated::Place::current()) {
   if (!inside) return;
   emulated::check_global(to, N * sizeof(T), "writes", place);
   std::memcpy(to, from, N * sizeof(T));
@@ -112,7 +119,8 @@ void copy(T* to, const T* from, bool inside, const emulated::Place& place = emul
 
 /// PTX ISA, "Asynchronous copy: cp.async": the source's address must be aligned even where no byte is read.
 template <int N, typename T>
-void copy_async(T* to, const T* from, bool inside, const emulated::Place& place = emulated::Place::current()) {
+void copy_async(T* to, const T* from, bool inside,
+                const emulated::Place& place = emulated::Place::current()) {
   constexpr int kBytes = N * sizeof(T);
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
   emulated::check_alignment(from, kBytes, "copies", place);

@@ -83,8 +83,12 @@ template <typename T>
 T widened(T x) {
   return x;
 }
-inline float widened(f16 x) { return emulated::float_of(x); }
-inline float widened(bf16 x) { return emulated::bits_as<float>(static_cast<unsigned>(x.bits) << 16); }
+inline float widened(f16 x) {
+  return emulated::float_of(x);
+}
+inline float widened(bf16 x) {
+  return emulated::bits_as<float>(static_cast<unsigned>(x.bits) << 16);
+}
 
 template <typename To>
 struct Converter {
