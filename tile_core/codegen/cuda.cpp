@@ -18,7 +18,8 @@ std::string kernel_name(const Program& program) {
   return name + "_plain";
 }
 
-/// Builds the parameter struct's text and the launch's recipe side by side.
+/// Builds the parameter struct's text and the launch's recipe side by side. Authors may choose names that
+/// mean something in C++, so that a name never stands alone.
 struct ParameterList {
   std::string text;
   std::vector<Parameter> recipe;
@@ -48,7 +49,7 @@ ParameterList parameters(const Program& program) {
   for (std::size_t t = 0; t < program.tensors.size(); ++t) {
     const TensorDecl& tensor = program.tensors[t];
     std::string type = codegen::c_type(tensor.dtype);
-    list.add(fmt::format("{}{}* {}", tensor.output ? "" : "const ", type, tensor.name),
+    list.add(fmt::format("{}{}* data_{}", tensor.output ? "" : "const ", type, tensor.name),
              {Parameter::Kind::pointer, static_cast<int>(t)});
     for (std::size_t d = 0; d < tensor.dims.size(); ++d) {
       list.add(fmt::format("int64 stride_{}_{}", tensor.name, d),
@@ -61,7 +62,7 @@ ParameterList parameters(const Program& program) {
   for (std::size_t s = 0; s < program.scalars.size(); ++s) {
     const ScalarDecl& scalar = program.scalars[s];
     bool real = scalar.dtype == f32;
-    list.add(real ? fmt::format("alignas(8) float {}", scalar.name) : fmt::format("int64 {}", scalar.name),
+    list.add(fmt::format("{} scalar_{}", real ? "alignas(8) float" : "int64", scalar.name),
              {real ? Parameter::Kind::scalar_f32 : Parameter::Kind::scalar_i64, static_cast<int>(s)});
   }
   return list;

@@ -67,7 +67,7 @@ void Emitter::emit_load(const Inst& inst, const Load& o) {
   Address a = address(o.tensor, o.subscripts, layout);
   int vector = vector_of(o.tensor, o.subscripts, layout);
   open("");
-  line("const {}* from = p.{} + ({});", c_type(p_.type(id).dtype), p_.tensor(o.tensor).name, a.base);
+  line("const {}* from = p.data_{} + ({});", c_type(p_.type(id).dtype), p_.tensor(o.tensor).name, a.base);
   for (const std::string& setup : a.setup) append(setup);
   open_registers(layout.count(Place::reg), vector);
   line("load_global<{}>({}, from + ({}), {});", vector,
@@ -82,7 +82,7 @@ void Emitter::emit_store(const Store& o) {
   int vector = vector_of(o.tensor, o.subscripts, layout);
   std::string once = is_tile(o.value) ? first_replica(layout) : "thread == 0";
   open("");
-  line("{}* to = p.{} + ({});", c_type(p_.type(o.value).dtype), p_.tensor(o.tensor).name, a.base);
+  line("{}* to = p.data_{} + ({});", c_type(p_.type(o.value).dtype), p_.tensor(o.tensor).name, a.base);
   for (const std::string& setup : a.setup) append(setup);
   std::string source = name(o.value);
   if (!is_tile(o.value)) line("const {} value = {};", c_type(p_.type(o.value).dtype), source);
@@ -130,7 +130,7 @@ void Emitter::emit_copy(const CopyIn& o) {
                   fmt::format("{} < p.size_{}", index, p_.dim(p_.tensor(o.load.tensor).dims[i]).name));
   }
   line("const bool inside = {};", inside);
-  line("{}<{}>(to + {}, p.{} + (inside ? {} : 0), inside);", o.async ? "copy_async" : "copy", o.vector,
+  line("{}<{}>(to + {}, p.data_{} + (inside ? {} : 0), inside);", o.async ? "copy_async" : "copy", o.vector,
        target, p_.tensor(o.load.tensor).name, source);
   close();
   close();

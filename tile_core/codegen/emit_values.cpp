@@ -91,7 +91,7 @@ void Emitter::emit_value(const Inst& inst) {
                           register_coordinate(type.layout, index->axis, "r")));
   }
   if (const Scalar* scalar = std::get_if<Scalar>(&inst.op))
-    return pointwise(inst, "p." + p_.scalars.at(index_of(scalar->scalar)).name);
+    return pointwise(inst, "p.scalar_" + p_.scalars.at(index_of(scalar->scalar)).name);
   if (const Size* size = std::get_if<Size>(&inst.op))
     return pointwise(inst, "p.size_" + p_.dim(size->dim).name);
   if (std::holds_alternative<BlockIndex>(inst.op)) return pointwise(inst, "block_index()");
