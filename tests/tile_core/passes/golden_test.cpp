@@ -1,0 +1,45 @@
+#include "tests/support/golden.h"
+
+#include <fmt/format.h>
+
+#include "tests/support/cases.h"
+#include "tests/support/emulated_result.h"
+#include "tile_core/ir/parse.h"
+#include "tile_core/ir/print.h"
+#include "tile_core/passes/pipeline.h"
+
+namespace tessera {
+namespace {
+
+struct Subject {
+  const char* name;
+  const char* of_case;
+};
+void PrintTo(const Subject& s, std::ostream* out) {
+  *out << s.name;
+}
+
+class Golden : public ::testing::TestWithParam<Subject> {};
+INSTANTIATE_TEST_SUITE_P(Programs, Golden,
+                         ::testing::Values(Subject{"linear_gelu", "linear_bf16_bias_gelu"},
+                                           Subject{"softmax", "softmax_bf16_f32_resident_3d"},
+                                           Subject{"attention", "attention_f16_causal"}),
+                         [](const auto& info) { return info.param.name; });
+
+/// tests/golden/tile_core/passes/<pass>/<program>.txt: what each pass leaves, and what the first one gets.
+TEST_P(Golden, EveryPassLeavesThis) {
+  test::Case c = test::named_case(GetParam().of_case);
+  test::Setting setting;
+  auto expect = [&](std::string pass, const Program& program) {
+    std::string text = to_text(program);
+    std::string test_file = fmt::format("{}/tile_core/passes/{}_test.cpp", TESSERA_TESTS_DIR, pass);
+    EXPECT_TRUE(test::matches_golden(GetParam().name, text, test_file.c_str())) << pass;
+    EXPECT_EQ(to_text(parse(text)), text) << pass;
+  };
+  expect("traced", c.program);
+  PassContext context{test::facts_of(c.program, c.calls.front(), setting), setting.schedule, setting.target};
+  lower(c.program, context, [&](const Pass& pass, const Program& after) { expect(pass.name, after); });
+}
+
+}  // namespace
+}  // namespace tessera
