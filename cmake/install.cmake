@@ -15,11 +15,11 @@ set_target_properties(tessera PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}
   BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN;${torch_libraries}")
-if(TARGET tessera_command)
-  set_target_properties(tessera_command PROPERTIES
-    OUTPUT_NAME tessera RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_BINDIR}
+if(TARGET tessera_cli)
+  set_target_properties(tessera_cli PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_BINDIR}
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${torch_libraries}")
-  install(TARGETS tessera_command)
+  install(TARGETS tessera_cli)
 endif()
 
 target_compile_features(tessera INTERFACE cxx_std_20)
