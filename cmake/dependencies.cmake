@@ -1,14 +1,12 @@
 # Every library that Tessera uses: the installed one where find_package finds it, else a pinned PyPI wheel.
 include(pypi)
 
-# fmt: text. Header-only, so that the installed library needs nothing.
-find_package(fmt 9 QUIET)
-if(NOT TARGET fmt::fmt-header-only)
-  tessera_pypi(fmt_folder cmeel-fmt 12.2.0)
-  add_library(fmt::fmt-header-only INTERFACE IMPORTED GLOBAL)
-  target_include_directories(fmt::fmt-header-only INTERFACE ${fmt_folder}/cmeel.prefix/include)
-  target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
-endif()
+# fmt: text. Header-only, so that the installed library needs nothing. It is the version whose headers torch brings, since
+# files that include torch see those: two versions in one library break the one-definition rule.
+tessera_pypi(fmt_folder cmeel-fmt 12.1.0)
+add_library(fmt::fmt-header-only INTERFACE IMPORTED GLOBAL)
+target_include_directories(fmt::fmt-header-only INTERFACE ${fmt_folder}/cmeel.prefix/include)
+target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
 
 # nlohmann_json: records, plans, results.
 find_package(nlohmann_json 3.10 QUIET)
