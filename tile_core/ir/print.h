@@ -9,7 +9,8 @@ namespace tessera {
 /// programs print alike.
 std::string to_text(const Program& program);
 
-/// One instruction of the program and one value, as they stand in that text; of a loop, the line that opens it.
+/// One instruction of the program and one value, as they stand in that text; of a loop, the line that opens
+/// it.
 std::string to_text(const Program& program, const Inst& inst);
 std::string name_of(const Program& program, ValueId id);
 

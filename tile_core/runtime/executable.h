@@ -3,9 +3,9 @@
 #include <span>
 #include <string>
 
+#include "tile_core/base/tensor_view.h"
 #include "tile_core/codegen/kernel_text.h"
 #include "tile_core/ir/program.h"
-#include "tile_core/base/tensor_view.h"
 #include "tile_core/target/facts.h"
 #include "tile_core/target/schedule.h"
 #include "tile_core/target/target.h"
@@ -19,8 +19,9 @@ struct Executable {
   Target target;
 };
 
-/// Runs the passes and the emitter. Throws UserError where the schedule is illegal or the program does not fit the target.
-std::shared_ptr<const Executable> lower_to_cuda(const Program& program, const Facts& facts, const Schedule& schedule,
-                                                const Target& target);
+/// Runs the passes and the emitter. Throws UserError where the schedule is illegal or the program does not
+/// fit the target.
+std::shared_ptr<const Executable> lower_to_cuda(const Program& program, const Facts& facts,
+                                                const Schedule& schedule, const Target& target);
 
 }  // namespace tessera
