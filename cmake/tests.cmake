@@ -5,7 +5,12 @@ function(tessera_test name)
   add_executable(${name} ${TEST_SOURCES})
   target_compile_options(${name} PRIVATE -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-restrict)
   target_link_libraries(${name} PRIVATE ${TEST_NEEDS} GTest::gtest_main)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${TEST_LABEL}
+  # Tests on the GPU fill its memory and measure it: one at a time.
+  set(alone "")
+  if(TEST_LABEL STREQUAL gpu)
+    set(alone RESOURCE_LOCK gpu)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${TEST_LABEL} ${alone}
     ENVIRONMENT TESSERA_NVRTC=${TESSERA_CUDA_DIR}/lib/libnvrtc.so.13
     ENVIRONMENT_MODIFICATION TESSERA_CACHE_DIR=set:${PROJECT_BINARY_DIR}/test-cache)
 endfunction()

@@ -71,7 +71,7 @@ const std::vector<Screen> kScreens = {
     {"registration/schema.cpp", "TORCH_LIBRARY", "}\n", 60},
 };
 
-constexpr int kLongestFile = 400;
+constexpr int kLongestFile = 400, kLongestFunction = 80;
 
 struct Source {
   std::string path;  // from the root
@@ -236,6 +236,24 @@ TEST(Architecture, FilesAreShort) {
     if (source.path.starts_with("tests/golden/")) continue;
     if (static_cast<int>(source.lines.size()) > kLongestFile)
       broken += source.path + ": " + std::to_string(source.lines.size()) + " lines\n";
+  }
+  EXPECT_EQ(broken, "");
+}
+
+// As clang-format lays it out, a function begins with the last line of its kind that is not indented, and
+// ends with "}".
+TEST(Architecture, FunctionsFitAScreen) {
+  std::string broken;
+  for (const Source& source : house()) {
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < source.lines.size(); ++i) {
+      const std::string& line = source.lines[i];
+      if (line == "}" && i - first + 1 > kLongestFunction)
+        broken +=
+            source.path + ":" + std::to_string(first + 1) + ": " + std::to_string(i - first + 1) + " lines\n";
+      const bool flush = !line.empty() && std::string_view(" #}/").find(line[0]) == std::string_view::npos;
+      if (flush) first = i;
+    }
   }
   EXPECT_EQ(broken, "");
 }
