@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "tile_core/base/error.h"
+#include "tile_core/dsl/names.h"
 #include "tile_core/dsl/typing.h"
 #include "tile_core/ir/print.h"
 
@@ -12,15 +13,6 @@ namespace tessera::dsl {
 namespace {
 
 constexpr int kMaxTile = 1 << 20;
-
-void check_name(const std::string& name, const char* what, Loc loc) {
-  bool good = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_';
-  }) && std::isdigit(static_cast<unsigned char>(name.front())) == 0;
-  if (good) return;
-  throw UserError(diagnostic(fmt::format("'{}' is no name for a {}", name, what), loc, "",
-                             "letters, digits and underscores, the first no digit"));
-}
 
 template <typename Table>
 void check_unused(const Table& table, const std::string& name, const char* what, Loc loc) {
@@ -51,6 +43,15 @@ Axis LoopRange::open() {
   return axis_;
 }
 
+LoopRange::Iterator LoopRange::begin() {
+  if (opened_) {
+    throw UserError(
+        diagnostic("a loop range is looped over twice", loc_, "",
+                   "write for (Axis k : p.pipelined(K, 32)) once more: each loop has its own axis"));
+  }
+  return Iterator(this);
+}
+
 LoopRange::Iterator& LoopRange::Iterator::operator++() {
   range_->axis_.tracer().close_loop();
   range_->closed_ = true;
@@ -67,7 +68,7 @@ LoopRange::~LoopRange() {
 Dim Builder::dim(std::string name, Loc loc) {
   check_name(name, "dim", loc);
   check_unused(tracer_.program.dims, name, "dim", loc);
-  tracer_.program.dims.push_back({std::move(name)});
+  tracer_.declare(DimInfo{std::move(name)}, loc);
   return {&tracer_, static_cast<DimId>(tracer_.program.dims.size() - 1)};
 }
 
@@ -75,8 +76,11 @@ TensorId Builder::declare(std::string name, DType dtype, const std::vector<Dim>&
   check_name(name, "tensor", loc);
   check_unused(tracer_.program.tensors, name, "tensor", loc);
   TensorDecl decl{.name = std::move(name), .dtype = dtype, .dims = {}, .output = output};
-  for (const Dim& dim : dims) decl.dims.push_back(dim.id());
-  tracer_.program.tensors.push_back(std::move(decl));
+  for (const Dim& dim : dims) {
+    check_same_program(tracer_, dim.tracer(), loc);
+    decl.dims.push_back(dim.id());
+  }
+  tracer_.declare(std::move(decl), loc);
   return static_cast<TensorId>(tracer_.program.tensors.size() - 1);
 }
 
@@ -120,6 +124,7 @@ std::string Builder::fresh_axis_name(const Dim& dim) const {
 }
 
 Axis Builder::axis(const Dim& dim, AxisKind kind, int tile, Loc loc) {
+  check_same_program(tracer_, dim.tracer(), loc);
   if (tile < 1 || tile > kMaxTile) {
     throw UserError(diagnostic(fmt::format("a tile of {} along {}", tile, tracer_.program.dim(dim.id()).name),
                                loc, "", fmt::format("1 to {} lanes", kMaxTile)));
@@ -140,30 +145,45 @@ Axis Builder::all(const Dim& dim, int tile, Loc loc) {
   return axis(dim, AxisKind::all, tile, loc);
 }
 
+ValueId Builder::bound(const Operand& operand, const char* which) {
+  if (!operand.is_number()) check_same_program(tracer_, *operand.tracer(), operand.loc());
+  ValueId id = operand.in(tracer_, i64);
+  const Type& type = tracer_.program.type(id);
+  if (type.axes.empty() && (type.dtype == i64 || type.dtype == i32)) return id;
+  throw UserError(diagnostic(fmt::format("the {} of a loop is no integer scalar", which), operand.loc(),
+                             fmt::format("{}: {}", which, to_text(tracer_.program, type)),
+                             "write a Dim, a number, or a scalar such as i.start() + 1"));
+}
+
+LoopRange Builder::loop(const Dim& dim, int tile, const Operand& begin, const Operand& end, bool pipelined) {
+  Axis result = axis(dim, AxisKind::loop, tile, end.loc());
+  ValueId first = bound(begin, "begin");
+  return {result, first, bound(end, "end"), pipelined, end.loc()};
+}
+
 LoopRange Builder::pipelined(const Dim& dim, int tile, Loc loc) {
-  return {axis(dim, AxisKind::loop, tile, loc), Operand(0, loc).in(tracer_, i64), Operand(dim, loc).id(),
-          true, loc};
+  return loop(dim, tile, {0, loc}, {dim, loc}, true);
 }
 
 LoopRange Builder::pipelined(const Dim& dim, int tile, const Operand& begin, const Operand& end) {
-  return {axis(dim, AxisKind::loop, tile, end.loc()), begin.in(tracer_, i64), end.in(tracer_, i64), true,
-          end.loc()};
+  return loop(dim, tile, begin, end, true);
 }
 
 LoopRange Builder::sequential(const Dim& dim, int tile, Loc loc) {
-  return {axis(dim, AxisKind::loop, tile, loc), Operand(0, loc).in(tracer_, i64), Operand(dim, loc).id(),
-          false, loc};
+  return loop(dim, tile, {0, loc}, {dim, loc}, false);
 }
 
 LoopRange Builder::sequential(const Dim& dim, int tile, const Operand& begin, const Operand& end) {
-  return {axis(dim, AxisKind::loop, tile, end.loc()), begin.in(tracer_, i64), end.in(tracer_, i64), false,
-          end.loc()};
+  return loop(dim, tile, begin, end, false);
 }
 
 Tile Builder::full(DType dtype, const std::vector<Axis>& axes, double value, Loc loc) {
   Type type{.dtype = dtype};
-  for (const Axis& axis : axes) type.axes.push_back(axis.id());
-  return {&tracer_, tracer_.emit(Constant{round_to(dtype, value)}, std::move(type), loc)};
+  for (const Axis& axis : axes) {
+    check_same_program(tracer_, axis.tracer(), loc);
+    type.axes.push_back(axis.id());
+  }
+  return {&tracer_, tracer_.constant(value, std::move(type), loc)};
 }
 
 Tile Builder::zeros(DType dtype, const std::vector<Axis>& axes, Loc loc) {

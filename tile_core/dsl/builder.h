@@ -29,16 +29,19 @@ class Axis {
 /// What stands between the parentheses of a tensor: an axis, or a scalar i64.
 class Position {
  public:
-  Position(const Axis& axis, Loc loc = Loc::here()) : axis_(axis.id()), scalar_(0, loc) {}
-  Position(const Tile& scalar, Loc loc = Loc::here()) : scalar_(scalar, loc) {}
+  Position(const Axis& axis, Loc loc = Loc::here())
+      : axis_(axis.id()), tracer_(&axis.tracer()), scalar_(0, loc) {}
+  Position(const Tile& scalar, Loc loc = Loc::here()) : tracer_(&scalar.tracer()), scalar_(scalar, loc) {}
   Position(int scalar, Loc loc = Loc::here()) : scalar_(scalar, loc) {}
 
   AxisId axis() const { return axis_; }
+  const Tracer* tracer() const { return tracer_; }  ///< null: a number
   const Operand& scalar() const { return scalar_; }
   Loc loc() const { return scalar_.loc(); }
 
  private:
   AxisId axis_ = AxisId::none;
+  const Tracer* tracer_ = nullptr;
   Operand scalar_;
 };
 
@@ -107,7 +110,7 @@ class LoopRange {
   LoopRange(const LoopRange&) = delete;
   LoopRange& operator=(const LoopRange&) = delete;
   ~LoopRange();
-  Iterator begin() { return Iterator(this); }
+  Iterator begin();
   Iterator end() { return Iterator(this); }
 
  private:
@@ -126,7 +129,7 @@ class LoopRange {
 /// that function.
 class Builder {
  public:
-  explicit Builder(std::string name) : tracer_(std::move(name)) {}
+  explicit Builder(std::string name, Loc loc = Loc::here()) : tracer_(std::move(name), loc) {}
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
@@ -160,6 +163,8 @@ class Builder {
   TensorId declare(std::string name, DType dtype, const std::vector<Dim>& dims, bool output, Loc loc);
   Axis axis(const Dim& dim, AxisKind kind, int tile, Loc loc);
   std::string fresh_axis_name(const Dim& dim) const;
+  ValueId bound(const Operand& operand, const char* which);
+  LoopRange loop(const Dim& dim, int tile, const Operand& begin, const Operand& end, bool pipelined);
 
   Tracer tracer_;
 };

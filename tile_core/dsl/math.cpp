@@ -11,6 +11,7 @@ namespace {
 
 Tile reduce(ReduceFn fn, const Operand& x, const Axis& axis, Loc loc) {
   Tracer& tracer = tracer_of({&x});
+  check_same_program(tracer, axis.tracer(), loc);
   if (x.type().dtype == boolean || !x.type().has(axis.id())) {
     bool lacks = !x.type().has(axis.id());
     throw UserError(diagnostic(
@@ -101,13 +102,18 @@ Tile reduce_min(const Operand& x, const Axis& axis, Loc loc) {
 Tile dot(const Operand& a, const Operand& b, const Axis& axis, Loc loc) {
   Tracer& tracer = tracer_of({&a, &b});
   const std::string& name = axis.info().name;
+  check_same_program(tracer, axis.tracer(), loc);
   for (const Operand* operand : {&a, &b}) {
-    if (operand->is_number() || !is_float(operand->type().dtype) || !operand->type().has(axis.id())) {
+    const char* which = operand == &a ? "first" : "second";
+    if (operand->is_number() || !operand->type().has(axis.id())) {
+      throw UserError(diagnostic(
+          fmt::format("dot contracts over axis '{}', but the {} operand has no such axis", name, which), loc,
+          describe({a, b}), "index both operands with the axis you contract"));
+    }
+    if (!is_float(operand->type().dtype)) {
       throw UserError(
-          diagnostic(fmt::format("dot contracts over axis '{}', but the {} operand has no such axis", name,
-                                 operand == &a ? "first" : "second"),
-                     loc, describe({a, b}),
-                     "index both operands with the axis you contract; operands are f16, bf16 or f32"));
+          diagnostic(fmt::format("the {} operand of a dot is {}", which, name_of(operand->type().dtype)), loc,
+                     describe({a, b}), "operands are f16, bf16 or f32: cast(f32, x)"));
     }
   }
   Type type{.dtype = f32};
@@ -129,6 +135,7 @@ Tile broadcast(const Operand& x, std::initializer_list<Axis> axes) {
   Tracer& tracer = tracer_of({&x});
   Type type = x.type();
   for (const Axis& axis : axes) {
+    check_same_program(tracer, axis.tracer(), x.loc());
     if (!type.has(axis.id())) type.axes.push_back(axis.id());
   }
   return {&tracer, tracer.emit(Broadcast{x.id()}, std::move(type), x.loc())};
@@ -136,6 +143,7 @@ Tile broadcast(const Operand& x, std::initializer_list<Axis> axes) {
 
 Tile outer(const Operand& a, const Operand& b) {
   Tracer& tracer = tracer_of({&a, &b});
+  if (a.is_number() || b.is_number()) return binary(BinaryFn::mul, a, b);
   Type type = a.type();
   for (AxisId axis : b.type().axes) {
     if (!type.has(axis)) type.axes.push_back(axis);

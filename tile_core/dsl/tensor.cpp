@@ -17,6 +17,7 @@ std::string signature(const Program& program, const TensorDecl& decl) {
 
 Subscript subscript(Tracer& tracer, const TensorDecl& decl, std::size_t i, const Position& position) {
   const Program& program = tracer.program;
+  if (position.tracer() != nullptr) check_same_program(tracer, *position.tracer(), position.loc());
   if (position.axis() == AxisId::none) {
     ValueId id = as(tracer, position.scalar(), i64);
     if (tracer.program.type(id).axes.empty()) return {.value = id};
@@ -76,6 +77,7 @@ void Out::Place::operator=(const Operand& value) && {
   const TensorDecl decl = tracer_->program.tensor(id_);
   std::vector<Subscript> list = subscripts(*tracer_, id_, positions_, loc_);
   std::vector<AxisId> axes = axes_of(list);
+  if (!value.is_number()) check_same_program(*tracer_, *value.tracer(), value.loc());
   ValueId id = value.in(*tracer_, decl.dtype);
   const Type type = tracer_->program.type(id);
   bool fits = type.dtype == decl.dtype && std::all_of(type.axes.begin(), type.axes.end(), [&](AxisId axis) {

@@ -16,7 +16,8 @@ bool is_logical(BinaryFn fn) {
 
 }  // namespace
 
-Operand::Operand(const Var& variable, Loc loc) : tracer_(&variable.tracer()), id_(variable.id()), loc_(loc) {}
+Operand::Operand(const Var& variable, Loc loc)
+    : tracer_(&variable.tracer()), id_(variable.id(loc)), loc_(loc) {}
 
 Operand::Operand(const Dim& dim, Loc loc)
     : tracer_(&dim.tracer()), id_(dim.tracer().emit(Size{dim.id()}, {.dtype = i64}, loc)), loc_(loc) {}
@@ -25,7 +26,8 @@ Var::Var(const Tile& initial)
     : tracer_(&initial.tracer()), index_(initial.tracer().new_variable(initial.id())) {}
 
 Var& Var::operator=(const Operand& value) {
-  const Type declared = tracer_->program.type(id());
+  if (!value.is_number()) check_same_program(*tracer_, *value.tracer(), value.loc());
+  const Type declared = tracer_->program.type(id(value.loc()));
   ValueId id = value.in(*tracer_, declared.dtype);
   const Type& type = tracer_->program.type(id);
   bool same_axes =
@@ -38,7 +40,7 @@ Var& Var::operator=(const Operand& value) {
                                "a Var keeps the dtype and the axes that it was made with"));
   }
   if (type.axes != declared.axes) id = tracer_->emit(Broadcast{id}, declared, value.loc());
-  tracer_->assign(index_, id);
+  tracer_->assign(index_, id, value.loc());
   return *this;
 }
 

@@ -56,7 +56,7 @@ class Operand {
   Loc loc() const { return loc_; }
   /// The value, a number as a literal of `dtype`.
   ValueId in(Tracer& tracer, DType dtype) const {
-    return is_number() ? tracer.constant(number_, dtype, loc_) : id_;
+    return is_number() ? tracer.constant(number_, {.dtype = dtype}, loc_) : id_;
   }
   ValueId id() const { return id_; }
   const Type& type() const { return tracer_->program.type(id_); }
@@ -80,7 +80,7 @@ class Var {
   Var& operator+=(const Operand& value);
 
   Tracer& tracer() const { return *tracer_; }
-  ValueId id() const { return tracer_->variable(index_); }
+  ValueId id(Loc loc = Loc::here()) const { return tracer_->variable(index_, loc); }
 
  private:
   Tracer* tracer_;

@@ -1,14 +1,20 @@
 #include "tile_core/dsl/tracer.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tile_core/base/error.h"
+#include "tile_core/base/tensor_view.h"
 #include "tile_core/dsl/canonical.h"
+#include "tile_core/dsl/names.h"
 #include "tile_core/ir/operands.h"
+#include "tile_core/ir/print.h"
 
 namespace tessera::dsl {
 
-Tracer::Tracer(std::string name) {
+Tracer::Tracer(std::string name, Loc loc) {
+  check_name(name, "program", loc);
   program.name = std::move(name);
 }
 
@@ -18,6 +24,7 @@ Block& Tracer::block() {
 
 ValueId Tracer::new_value(Type type, bool index_expression, Loc loc) {
   locs_.push_back(loc);
+  scopes_.push_back(open_.empty() ? 0 : open_.back().scope);
   index_expressions_.push_back(index_expression);
   return program.new_value(std::move(type));
 }
@@ -33,7 +40,48 @@ bool Tracer::reads_indices_only(const Op& op) const {
   return result;
 }
 
+void Tracer::check_in_scope(ValueId value, Loc loc) const {
+  int scope = scopes_.at(index_of(value));
+  bool inside = scope == 0 || std::any_of(open_.begin(), open_.end(),
+                                          [&](const OpenLoop& loop) { return loop.scope == scope; });
+  if (inside) return;
+  Loc made = loc_of(value);
+  throw UserError(diagnostic(
+      "a value of a loop's body is used after the loop", loc,
+      fmt::format("value: {}, made at {}:{}", to_text(program, program.type(value)), made.file, made.line),
+      "assign it to a Var that is made before the loop"));
+}
+
+void Tracer::check_in_scope(AxisId id, Loc loc) const {
+  if (id == AxisId::none || program.axis(id).kind != AxisKind::loop) return;
+  bool inside = std::any_of(open_.begin(), open_.end(),
+                            [&](const OpenLoop& loop) { return std::get<Loop>(loop.inst.op).axis == id; });
+  if (inside) return;
+  const AxisInfo& axis = program.axis(id);
+  throw UserError(
+      diagnostic(fmt::format("axis '{}' is used outside of its loop", axis.name), loc,
+                 fmt::format("{}:{} runs over {}", axis.name, axis.extent, program.dim(axis.dim).name),
+                 "use it in the loop's body, or make another axis over the dim"));
+}
+
+void Tracer::check_in_scope(const Op& op, Loc loc) const {
+  for_each_operand(op, [&](ValueId id) { check_in_scope(id, loc); });
+  const auto* load = std::get_if<Load>(&op);
+  const auto* store = std::get_if<Store>(&op);
+  const auto* subscripts = load != nullptr    ? &load->subscripts
+                           : store != nullptr ? &store->subscripts
+                                              : nullptr;
+  if (subscripts != nullptr) {
+    for (const Subscript& s : *subscripts) check_in_scope(s.axis, loc);
+  }
+  if (const auto* start = std::get_if<Start>(&op)) check_in_scope(start->axis, loc);
+  if (const auto* reduce = std::get_if<Reduce>(&op)) check_in_scope(reduce->axis, loc);
+  if (const auto* dot = std::get_if<Dot>(&op)) check_in_scope(dot->axis, loc);
+}
+
 ValueId Tracer::emit(Op op, Type type, Loc loc) {
+  check_in_scope(op, loc);
+  for (AxisId axis : type.axes) check_in_scope(axis, loc);
   bool index_expression = reads_indices_only(op);
   ValueId id = new_value(std::move(type), index_expression, loc);
   block().insts.push_back({{id}, std::move(op), loc});
@@ -41,11 +89,18 @@ ValueId Tracer::emit(Op op, Type type, Loc loc) {
 }
 
 void Tracer::emit_statement(Op op, Loc loc) {
+  check_in_scope(op, loc);
   block().insts.push_back({{}, std::move(op), loc});
 }
 
-ValueId Tracer::constant(double value, DType dtype, Loc loc) {
-  return emit(Constant{round_to(dtype, value)}, {.dtype = dtype}, loc);
+ValueId Tracer::constant(double value, Type type, Loc loc) {
+  double rounded = round_to(type.dtype, value);
+  if (!is_float(type.dtype) && (rounded != value || !std::isfinite(value))) {
+    throw UserError(
+        diagnostic(fmt::format("the number {} where {} stands", value, name_of(type.dtype)), loc, "",
+                   "write a number that the dtype holds, or cast the other operand: cast(f32, x)"));
+  }
+  return emit(Constant{rounded}, std::move(type), loc);
 }
 
 int Tracer::new_variable(ValueId initial) {
@@ -53,20 +108,28 @@ int Tracer::new_variable(ValueId initial) {
   return static_cast<int>(variables_.size()) - 1;
 }
 
-void Tracer::assign(int index, ValueId value) {
+ValueId Tracer::variable(int index, Loc loc) const {
+  ValueId value = variables_.at(static_cast<std::size_t>(index));
+  if (value == ValueId::none)
+    throw UserError(
+        diagnostic("a Var of a loop's body is used after the loop", loc, "", "make it before the loop"));
+  return value;
+}
+
+void Tracer::assign(int index, ValueId value, Loc loc) {
+  check_in_scope(value, loc);
   variables_.at(static_cast<std::size_t>(index)) = value;
 }
 
 void Tracer::open_loop(AxisId axis, ValueId begin, ValueId end, bool pipelined, Loc loc) {
   Loop loop{.axis = axis, .begin = begin, .end = end, .pipelined = pipelined};
-  OpenLoop open{.inst = {{}, {}, loc}, .entry = variables_};
+  for (ValueId bound : {begin, end}) check_in_scope(bound, loc);
+  open_.push_back({.inst = {{}, {}, loc}, .entry = variables_, .scope = ++last_scope_});
   for (ValueId& variable : variables_) {
-    ValueId parameter = new_value(program.type(variable), false, loc);
-    loop.parameters.push_back(parameter);
-    variable = parameter;
+    if (variable != ValueId::none) variable = new_value(program.type(variable), false, loc);
+    loop.parameters.push_back(variable);
   }
-  open.inst.op = std::move(loop);
-  open_.push_back(std::move(open));
+  open_.back().inst.op = std::move(loop);
 }
 
 void Tracer::close_loop() {
@@ -87,13 +150,54 @@ void Tracer::close_loop() {
     variables_[i] = new_value(program.type(parameters[i]), false, open.inst.loc);
     open.inst.results.push_back(variables_[i]);
   }
-  variables_.resize(open.entry.size());  // a Var of the body ends with it
+  std::fill(variables_.begin() + static_cast<std::ptrdiff_t>(open.entry.size()), variables_.end(),
+            ValueId::none);
   substitute(loop.body, unchanged);
   block().insts.push_back(std::move(open.inst));
 }
 
+void Tracer::declare(DimInfo dim, Loc loc) {
+  program.dims.push_back(std::move(dim));
+  dim_locs_.push_back(loc);
+}
+
+void Tracer::declare(TensorDecl tensor, Loc loc) {
+  if (tensor.dims.size() > TensorView::kMaxRank) {
+    throw UserError(diagnostic(
+        fmt::format("tensor '{}' has {} dims", tensor.name, tensor.dims.size()), loc, "",
+        fmt::format("a tensor has at most {}: let two that lie side by side be one", TensorView::kMaxRank)));
+  }
+  program.tensors.push_back(std::move(tensor));
+  tensor_locs_.push_back(loc);
+}
+
 void Tracer::fail_later(std::string message) {
   if (failure_.empty()) failure_ = std::move(message);
+}
+
+void Tracer::check_dims() const {
+  for (std::size_t i = 0; i < program.dims.size(); ++i) {
+    bool sized = std::any_of(program.tensors.begin(), program.tensors.end(), [&](const TensorDecl& tensor) {
+      return std::find(tensor.dims.begin(), tensor.dims.end(), static_cast<DimId>(i)) != tensor.dims.end();
+    });
+    if (sized) continue;
+    throw UserError(diagnostic(fmt::format("no tensor has the dim '{}'", program.dims[i].name), dim_locs_[i],
+                               "a call's tensors say how large its dims are",
+                               "declare a tensor over it, or pass a number: p.scalar(\"size\", i64)"));
+  }
+}
+
+void Tracer::check_outputs() const {
+  std::vector<bool> written(program.tensors.size(), false);
+  for_each_inst(program.body, [&](const Inst& inst) {
+    if (const Store* store = std::get_if<Store>(&inst.op)) written[index_of(store->tensor)] = true;
+  });
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const TensorDecl& tensor = program.tensors[i];
+    if (!tensor.output || written[i]) continue;
+    throw UserError(diagnostic(fmt::format("output '{}' is never written", tensor.name), tensor_locs_[i], "",
+                               fmt::format("assign a tile to it: {}(...) = tile", tensor.name)));
+  }
 }
 
 Program Tracer::finish() {
@@ -101,6 +205,8 @@ Program Tracer::finish() {
   if (!open_.empty())
     throw UserError(diagnostic("finish() inside a loop", open_.back().inst.loc,
                                "the loop opened here is not closed", "call finish() after the loop's body"));
+  check_dims();
+  check_outputs();
   return canonical(program);
 }
 

@@ -11,23 +11,25 @@ namespace tessera::dsl {
 /// open loop.
 class Tracer {
  public:
-  explicit Tracer(std::string name);
+  Tracer(std::string name, Loc loc);
 
   Program program;
 
   ValueId emit(Op op, Type type, Loc loc);
   void emit_statement(Op op, Loc loc);
 
-  /// A literal of this dtype.
-  ValueId constant(double value, DType dtype, Loc loc);
+  /// A literal of this dtype; throws where an integer cannot hold it.
+  ValueId constant(double value, Type type, Loc loc);
 
   int new_variable(ValueId initial);
-  ValueId variable(int index) const { return variables_.at(static_cast<std::size_t>(index)); }
-  void assign(int index, ValueId value);
+  ValueId variable(int index, Loc loc) const;
+  void assign(int index, ValueId value, Loc loc);
 
   void open_loop(AxisId axis, ValueId begin, ValueId end, bool pipelined, Loc loc);
   void close_loop();
 
+  void declare(DimInfo dim, Loc loc);
+  void declare(TensorDecl tensor, Loc loc);
   /// Remembers a mistake that cannot be thrown where it happens (a loop left by break); finish() throws it.
   void fail_later(std::string message);
   Program finish();
@@ -41,16 +43,26 @@ class Tracer {
   struct OpenLoop {
     Inst inst;
     std::vector<ValueId> entry;  // the variables' values before the loop
+    int scope = 0;
   };
 
   Block& block();
   ValueId new_value(Type type, bool index_expression, Loc loc);
   bool reads_indices_only(const Op& op) const;
+  void check_in_scope(ValueId value, Loc loc) const;
+  void check_in_scope(AxisId axis, Loc loc) const;
+  void check_in_scope(const Op& op, Loc loc) const;
+  void check_dims() const;
+  void check_outputs() const;
 
-  std::vector<ValueId> variables_;
+  std::vector<ValueId> variables_;  // none: its loop has ended
   std::vector<OpenLoop> open_;
   std::vector<bool> index_expressions_;
   std::vector<Loc> locs_;
+  std::vector<int> scopes_;  // of every value: the number of the loop around it, 0 where there is none
+  int last_scope_ = 0;
+  std::vector<Loc> dim_locs_;
+  std::vector<Loc> tensor_locs_;
   std::string failure_;
 };
 

@@ -19,14 +19,18 @@ bool is_integer(DType dtype) {
 
 }  // namespace
 
+void check_same_program(const Tracer& a, const Tracer& b, Loc loc) {
+  if (&a == &b) return;
+  throw UserError(diagnostic("two programs meet", loc,
+                             fmt::format("'{}' and '{}'", a.program.name, b.program.name),
+                             "make dims, axes and values with one Builder"));
+}
+
 Tracer& tracer_of(std::initializer_list<const Operand*> operands) {
   Tracer* tracer = nullptr;
   for (const Operand* operand : operands) {
     if (operand->is_number()) continue;
-    if (tracer != nullptr && tracer != operand->tracer()) {
-      throw UserError(diagnostic("an expression mixes values of two programs", operand->loc(), "",
-                                 "build every value from the same Builder"));
-    }
+    if (tracer != nullptr) check_same_program(*tracer, *operand->tracer(), operand->loc());
     tracer = operand->tracer();
   }
   if (tracer == nullptr) {
@@ -50,7 +54,6 @@ std::string describe(const std::vector<Operand>& operands) {
 std::vector<AxisId> joined_axes(Tracer& tracer, const char* operation, const std::vector<Operand>& operands) {
   std::vector<AxisId> axes;
   bool indices_only = true;
-  bool one_has_all = operands.empty();
   for (const Operand& o : operands) {
     if (o.is_number()) continue;
     indices_only = indices_only && tracer.is_index_expression(o.id());
@@ -61,7 +64,7 @@ std::vector<AxisId> joined_axes(Tracer& tracer, const char* operation, const std
   for (const Operand& o : operands) {
     if (!o.is_number() && o.type().axes.size() == axes.size()) return o.type().axes;
   }
-  if (one_has_all || indices_only || axes.empty()) return axes;
+  if (indices_only || axes.empty()) return axes;
   throw UserError(diagnostic(
       fmt::format("{} joins axes that no operand has together", operation), operands.front().loc(),
       describe(operands), "write outer(x, y) where every pair is meant, or index both with the same axes"));

@@ -6,6 +6,9 @@
 
 namespace tessera::dsl {
 
+/// Throws UserError where these are two programs.
+void check_same_program(const Tracer& a, const Tracer& b, Loc loc);
+
 /// The tracer of an expression's operands; throws where all are plain numbers or two programs meet.
 Tracer& tracer_of(std::initializer_list<const Operand*> operands);
 
