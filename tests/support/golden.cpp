@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 const fs::path kTests = TESSERA_TESTS_DIR;
 
 fs::path golden_path(std::string_view name, const char* test_file) {
-  std::string test = fs::relative(test_file, kTests).replace_extension().string();
+  std::string test = fs::path(test_file).lexically_normal().replace_extension().string();
+  constexpr std::string_view kFolder = "tests/";  // __FILE__ may be relative to the build folder
+  test.erase(0, test.rfind(kFolder) + kFolder.size());
   constexpr std::string_view kSuffix = "_test";
   if (test.ends_with(kSuffix)) test.resize(test.size() - kSuffix.size());
   return kTests / "golden" / test / fmt::format("{}.txt", name);
