@@ -55,6 +55,7 @@ std::optional<Collapsed> collapse(at::IntArrayRef sizes, at::IntArrayRef strides
                                   std::size_t end) {
   Collapsed all;
   for (std::size_t i = end; i-- > begin;) {
+    if (sizes[i] == 0) return Collapsed{0, 0};
     if (sizes[i] == 1) continue;
     if (all.size == 1) {
       all = {sizes[i], strides[i]};

@@ -1,0 +1,44 @@
+#pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "perf/measure.h"
+#include "perf/result.h"
+#include "perf/roof.h"
+#include "tile_core/autotune/records.h"
+
+namespace tessera::perf {
+
+/// Called with what is being done, before it is.
+using Report = std::function<void(const std::string&)>;
+
+/// Throws UserError where this process sees no GPU.
+void require_gpu(std::string_view what);
+
+/// Measures calls on the current GPU, under the policy in force.
+class Bench {
+ public:
+  /// Throws UserError where this process sees no GPU.
+  Bench(const Settings& settings, Report report);
+
+  /// Ours and every native candidate, after the result was checked; a row that loses is measured again, and
+  /// that counts. Throws UserError where the result is outside of the accuracy contract.
+  Row measure(const CallSpec& spec);
+
+  /// Every variant of the operator's space, launched by itself, and the best native candidate: a record for
+  /// dispatch. A variant that does not compile, or is outside of the accuracy contract, says so.
+  autotune::Record tune(const CallSpec& spec);
+
+  /// Device, versions, and the roofs measured so far.
+  nlohmann::json surroundings() const;
+
+ private:
+  Row measure_once(const CallSpec& spec, const Accuracy& accuracy);
+
+  Timer timer_;
+  Roof roof_;
+  Report report_;
+};
+
+}  // namespace tessera::perf

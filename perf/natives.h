@@ -1,0 +1,25 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "perf/call_spec.h"
+
+/// What torch itself can run in place of our operator.
+namespace tessera::perf {
+
+struct Native {
+  std::string name;  ///< "cuDNN attention"
+  std::function<at::Tensor()> run;
+};
+
+/// Every candidate that takes the call, the one that a user writes first. Others are tried once: `left_out`
+/// gets the names and reasons of those that refuse.
+std::vector<Native> natives(const CallSpec& spec, const std::vector<at::Tensor>& inputs,
+                            std::vector<std::string>& left_out);
+
+/// ATen's operator of the same name: outputs as those of run_tessera (flash_attention: the output alone).
+std::vector<at::Tensor> run_native(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
+
+}  // namespace tessera::perf

@@ -1,0 +1,104 @@
+#include "registration/user/definition.h"
+
+#include <algorithm>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
+
+#include "registration/calls/call.h"
+#include "registration/dispatch/planner.h"
+#include "tile_core/base/error.h"
+#include "tile_core/runtime/executable.h"
+
+namespace tessera {
+namespace {
+
+c10::FunctionSchema parse(const std::string& text) {
+  try {
+    return torch::jit::parseSchema(text);
+  } catch (const c10::Error& error) {
+    throw UserError::format("register_operator: the schema '{}' does not parse: {}", text,
+                            error.what_without_backtrace());
+  }
+}
+
+bool is_number(const c10::Argument& argument) {
+  const c10::TypeKind kind = argument.type()->kind();
+  return kind == c10::TypeKind::FloatType || kind == c10::TypeKind::IntType ||
+         kind == c10::TypeKind::BoolType;
+}
+
+bool is_tensor(const c10::Argument& argument) {
+  return argument.type()->kind() == c10::TypeKind::TensorType;
+}
+
+}  // namespace
+
+UserOperator::Definition::Definition(const std::string& schema, ProgramOf program,
+                                     const OperatorOptions& options)
+    : schema_(parse(schema)), name_(schema_.name()), make_(std::move(program)), schedule_(options.schedule) {
+  if (name_.find("::") == std::string::npos)
+    throw UserError::format("register_operator: the schema '{}' has no namespace: write mine::{}", schema,
+                            name_);
+  for (const c10::Argument& argument : schema_.arguments()) {
+    if (is_tensor(argument) ? argument.alias_info() == nullptr : is_number(argument)) continue;
+    throw UserError::format(
+        "register_operator: {}: argument '{}' is {}; tile programs take Tensor, float, int and bool, and "
+        "change no argument",
+        name_, argument.name(), argument.type()->str());
+  }
+  for (const c10::Argument& result : schema_.returns()) {
+    if (is_tensor(result) && result.alias_info() == nullptr) continue;
+    throw UserError::format("register_operator: {}: returns {}; tile programs return new tensors", name_,
+                            result.type()->str());
+  }
+}
+
+const Program& UserOperator::Definition::program(const std::vector<DType>& dtypes) const {
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = programs_.find(dtypes);
+    if (found != programs_.end()) return found->second;
+  }
+  Program made = make_(dtypes);
+  check_fits(made);
+  const std::unique_lock lock(mutex_);
+  return programs_.emplace(dtypes, std::move(made)).first->second;
+}
+
+void UserOperator::Definition::check_fits(const Program& program) const {
+  const auto count = [](const auto& items, auto test) {
+    return static_cast<std::size_t>(std::ranges::count_if(items, test));
+  };
+  const auto expect = [&](const char* what, std::size_t in_schema, std::size_t in_program) {
+    if (in_schema == in_program) return;
+    throw UserError::format("{}: the schema has {} {}, but the program '{}' has {}", name_, in_schema, what,
+                            program.name, in_program);
+  };
+  const auto is_output = [](const TensorDecl& tensor) { return tensor.output; };
+  expect("tensor arguments", count(schema_.arguments(), is_tensor),
+         program.tensors.size() - count(program.tensors, is_output));
+  expect("numbers", count(schema_.arguments(), is_number), program.scalars.size());
+  expect("returned tensors", schema_.returns().size(), count(program.tensors, is_output));
+}
+
+Kernel& UserOperator::Definition::kernel(const Program& program, std::span<const TensorView> tensors,
+                                         int device) const {
+  Facts facts;
+  std::vector<std::int64_t> key = {device, reinterpret_cast<std::int64_t>(&program)};
+  for (const TensorView& view : tensors) {
+    facts.tensors.push_back(facts_of(view));
+    key.push_back(facts.tensors.back().contiguous_dim);
+    key.push_back(facts.tensors.back().alignment);
+  }
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = kernels_.find(key);
+    if (found != kernels_.end()) return *found->second;
+  }
+  const Target target = dispatch::device_of(device).target;
+  Kernel& kernel = kernel_store::get(lower_to_cuda(program, facts, schedule_, target)->kernel, target);
+  const std::unique_lock lock(mutex_);
+  kernels_.emplace(std::move(key), &kernel);
+  return kernel;
+}
+
+}  // namespace tessera

@@ -1,0 +1,21 @@
+#pragma once
+#include <argp.h>
+
+/// The subcommands of `tessera`, one file each. Each gets the words from its own name on and returns an exit
+/// code; an exception is a failure, whose text the caller prints.
+namespace tessera::tools {
+
+inline constexpr int kOk = 0, kFailed = 1, kUsage = 2;
+
+int bench(int argc, char** argv);
+int cache(int argc, char** argv);
+int doctor(int argc, char** argv);
+int env(int argc, char** argv);
+int explain(int argc, char** argv);
+int show(int argc, char** argv);
+int warmup(int argc, char** argv);
+
+/// argp_parse under the name "tessera <command>"; leaves the process with kUsage where a word is wrong.
+void parse_words(const argp& grammar, int argc, char** argv, void* input);
+
+}  // namespace tessera::tools

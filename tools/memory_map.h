@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+#include "tile_core/ir/program.h"
+#include "tile_core/target/target.h"
+
+namespace tessera::tools {
+
+/// Of a program at Stage::ready: where each channel lies in shared memory, and for every tile in registers
+/// how many a thread holds and how its elements are spread.
+std::string memory_map(const Program& program, const Target& target);
+
+}  // namespace tessera::tools

@@ -1,0 +1,84 @@
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fmt/format.h>
+#include <string>
+
+#include "tile_core/base/version.h"
+#include "tools/command.h"
+
+// The command line: the table of subcommands, and the words before one.
+namespace tessera::tools {
+namespace {
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(int argc, char** argv);
+};
+
+constexpr Command kCommands[] = {
+    {"doctor", "what Tessera needs: found where, or what to do", doctor},
+    {"env", "every TESSERA_* variable: value, meaning, what is legal", env},
+    {"cache", "list, verify, clear or measure the cache of kernels", cache},
+    {"show", "a kernel on its way from tile program to SASS (no GPU needed)", show},
+    {"explain", "the plan for a call, who says so, and the alternatives", explain},
+    {"warmup", "compile the kernels of listed calls (no GPU needed)", warmup},
+    {"bench", "measure a call against every native candidate", bench},
+};
+
+std::string command_list() {
+  std::string text = "A tile compiler and the PyTorch operators that it generates.\n\nCommands:\n";
+  for (const Command& command : kCommands) text += fmt::format("  {:<8} {}\n", command.name, command.summary);
+  return text + "\n`tessera COMMAND --help` says more.\v";
+}
+
+error_t take_command(int key, char* word, argp_state* state) {
+  switch (key) {
+    case ARGP_KEY_ARG:
+      for (const Command& command : kCommands) {
+        if (command.name != word) continue;
+        *static_cast<const Command**>(state->input) = &command;
+        state->next = state->argc;  // the other words are the command's
+        return 0;
+      }
+      argp_error(state, "no command is called '%s'", word);
+      return EINVAL;
+    case ARGP_KEY_NO_ARGS:
+      argp_error(state, "expected a command");
+      return EINVAL;
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/// The place of the first word that is no option.
+int place_of_command(int argc, char** argv) {
+  int place = 1;
+  while (place < argc && argv[place][0] == '-') ++place;
+  return place;
+}
+
+int run(int argc, char** argv) {
+  const std::string doc = command_list(), version = fmt::format("tessera {}", tessera::version());
+  argp_program_version = version.c_str();
+  argp_err_exit_status = kUsage;
+  const Command* command = nullptr;
+  const argp grammar{nullptr, take_command, "COMMAND ...", doc.c_str(), nullptr, nullptr, nullptr};
+  argp_parse(&grammar, argc, argv, ARGP_IN_ORDER, nullptr, &command);
+  const int place = place_of_command(argc, argv);
+  try {
+    return command->run(argc - place, argv + place);
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    fmt::print(stderr, "tessera {}: {}\n", command->name, error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::tools
+
+int main(int argc, char** argv) {
+  return tessera::tools::run(argc, argv);
+}

@@ -1,0 +1,98 @@
+#include "tessera/warmup.h"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <vector>
+
+#include "perf/call_words.h"
+#include "perf/problem.h"
+#include "perf/progress.h"
+#include "perf/words.h"
+#include "tessera/policy.h"
+#include "tile_core/base/error.h"
+#include "tile_core/runtime/driver.h"
+#include "tools/command.h"
+#include "tools/device_option.h"
+
+namespace tessera::tools {
+namespace {
+
+/// The words of the command.
+struct Request {
+  CallWords words;
+  std::string file;
+  DeviceOption device;
+};
+
+error_t parse(int key, char* word, argp_state* state) {
+  Request& request = *static_cast<Request*>(state->input);
+  switch (key) {
+    case ARGP_KEY_INIT:
+      state->child_inputs[0] = &request.words;
+      state->child_inputs[1] = &request.device;
+      return 0;
+    case 'f':
+      request.file = word;
+      request.words.required = false;
+      return 0;
+    case 'p':
+      set_policy(policy_from("--policy", word, state));
+      return 0;
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/// The calls of a file, one per line; blank lines and those that begin with # are none.
+std::vector<CallSpec> calls_of(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UserError::format("cannot open {}; --file names a file with one call per line", path);
+  std::vector<CallSpec> calls;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin != line.npos && line[begin] != '#') calls.push_back(call_from_text(line));
+  }
+  return calls;
+}
+
+std::vector<CallShape> shapes_of(const Request& request) {
+  std::vector<CallSpec> calls;
+  if (!request.file.empty()) calls = calls_of(request.file);
+  if (!request.words.call.op.empty()) calls.push_back(request.words.call);
+  std::vector<CallShape> shapes;
+  for (const CallSpec& call : calls) shapes.push_back(perf::shape_of(call));
+  return shapes;
+}
+
+}  // namespace
+
+int warmup(int argc, char** argv) {
+  constexpr argp_option kOptions[] = {
+      {"file", 'f', "FILE", 0, "a file with one call per line; # begins a comment", 0},
+      {"policy", 'p', "WORD", 0,
+       "auto: what plans choose; tile: a generated kernel for every call (TESSERA_POLICY)", 0},
+      {}};
+  const argp_child children[] = {
+      {&call_arguments(), 0, "The call:", 1}, {&device_option(), 0, "The device:", 2}, {}};
+  Request request;
+  parse_words(
+      {kOptions, parse, "OP SHAPES\n--file FILE",
+       "Compiles the kernels of listed calls into the cache, so that no process has to. No GPU is needed.",
+       children, nullptr, nullptr},
+      argc, argv, &request);
+  if (request.device.name.empty() && !driver::available())
+    throw UserError("there is no GPU here: say with --device NAME for which one to compile");
+  perf::Progress progress;
+  const Warmup result = tessera::warmup(shapes_of(request), request.device.name,
+                                        [&](std::size_t done, std::size_t all, const std::string& call) {
+                                          progress.step(fmt::format("{} of {}: {}", done + 1, all, call));
+                                        });
+  progress.clear();
+  fmt::print("kernels ready: {}, of them compiled now: {}; calls that run native: {}\n", result.kernels,
+             result.compiled, result.native);
+  for (const Warmup::Failure& failure : result.failures)
+    fmt::print("failed: {}: {}\n", failure.call, failure.problem);
+  return result.failures.empty() ? kOk : kFailed;
+}
+
+}  // namespace tessera::tools
