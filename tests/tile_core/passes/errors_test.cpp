@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tile_core/base/error.h"
+#include "tile_core/dsl/math.h"
+#include "tile_core/passes/pipeline.h"
+
+namespace tessera {
+namespace {
+
+using namespace dsl;
+
+Program product(int tile) {
+  Builder p("product");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
+  In a = p.in("a", f32, {M, K}), b = p.in("b", f32, {N, K});
+  Out out = p.out("out", f32, {M, N});
+  Axis m = p.grid(M, tile), n = p.grid(N, tile);
+  Var acc = p.zeros(f32, {m, n});
+  for (Axis k : p.pipelined(K, 64)) acc += dot(a(m, k), b(n, k), k);
+  out(m, n) = acc;
+  return p.finish();
+}
+
+std::string error_of(const Program& program, const PassContext& context) {
+  try {
+    lower(program, context);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+PassContext context(Schedule schedule, const char* arch) {
+  const TensorFacts facts{.dtype = f32, .contiguous_dim = 1, .alignment = 16};
+  return {{.tensors = {facts, facts, facts}, .flags = {}}, schedule, Target::named(arch)};
+}
+
+TEST(PassErrors, SayWhatOfTheScheduleIsIllegal) {
+  EXPECT_EQ(error_of(product(64), context({.stages = 9, .warps = 3, .blocks = 17, .vector = 3}, "sm_90a")),
+            "tile error: schedule 'stages=9 warps=3 blocks=17 vector=3' is illegal for 'product' on sm_90a\n"
+            "   stages: stages is 9, and must be 1 to 8 or automatic\n"
+            "   warps: warps is 3, and must be a power of two up to 32 or automatic\n"
+            "   blocks: blocks is 17, and must be 1 to 16 or automatic\n"
+            "   vector: vector is 3 bytes, and must be 1, 2, 4, 8, 16 or automatic");
+  EXPECT_EQ(error_of(product(64), context({.warps = 32, .blocks = 8}, "sm_90a")),
+            "tile error: schedule 'warps=32 blocks=8' is illegal for 'product' on sm_90a\n"
+            "   blocks fit the registers: 8 blocks of 32 warps leave less than 16 registers a thread of "
+            "sm_90a's 65536");
+  PassContext old = context({.stages = 2}, "sm_90a");
+  old.target.cp_async = false;
+  EXPECT_EQ(error_of(product(64), old),
+            "tile error: schedule 'stages=2' is illegal for 'product' on sm_90a\n"
+            "   stages need cp.async: stages is 2, and sm_90a has no asynchronous copies");
+}
+
+TEST(PassErrors, SayHowTheFactsDiffer) {
+  PassContext c = context({}, "sm_90a");
+  c.facts.tensors[1].dtype = bf16;
+  EXPECT_EQ(error_of(product(64), c),
+            "tile error: schedule 'automatic' is illegal for 'product' on sm_90a\n"
+            "   dtypes agree: tensor 'b' is bf16 in the call and f32 in the program");
+  c.facts.tensors.resize(2);
+  c.facts.tensors[1].dtype = f32;
+  EXPECT_EQ(error_of(product(64), c),
+            "tile error: schedule 'automatic' is illegal for 'product' on sm_90a\n"
+            "   facts name every tensor: the call has 2 tensors, and the program declares 3");
+}
+
+TEST(PassErrors, SayWhatFillsTheSharedMemory) {
+  EXPECT_EQ(
+      error_of(product(128), context({.stages = 3}, "sm_120a")),
+      "tile error: shared memory: 208896 bytes needed, sm_120a has 101376 ('product', schedule stages=3)\n"
+      "   3 x 34816 bytes for f32[m:128, k:64] x 3 · 3 x 34816 bytes for f32[n:128, k:64] x 3\n"
+      "   help: smaller tiles or fewer stages");
+}
+
+TEST(PassErrors, SayThatAReducedAxisIsNeverIndexed) {
+  Builder p("counts");
+  Dim M = p.dim("M"), N = p.dim("N");
+  In x = p.in("x", f32, {M, N});
+  Out out = p.out("out", f32, {M}), sizes = p.out("sizes", f32, {M});
+  Axis m = p.grid(M, 16), n = p.all(N, 32), other = p.all(N, 32);
+  out(m) = reduce_sum(x(m, n), n);
+  int line = __LINE__ + 1;
+  sizes(m) = reduce_sum(p.full(f32, {other}, 1), other);
+  EXPECT_EQ(error_of(p.finish(), context({}, "sm_90a")),
+            fmt::format("tile error: axis 'n2' is reduced, but nothing is indexed with it\n  --> {}:{}\n"
+                        "   help: read a tensor with the axis, or use its index()",
+                        __FILE__, line));
+}
+
+}  // namespace
+}  // namespace tessera
