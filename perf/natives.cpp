@@ -106,8 +106,8 @@ std::vector<Native> natives(const CallSpec& spec, const Tensors& inputs, std::ve
     try {
       all[i].run();
       usable.push_back(all[i]);
-    } catch (const c10::Error& error) {
-      const std::string what = error.what_without_backtrace();
+    } catch (const std::exception& error) {
+      const std::string what = error.what();
       left_out.push_back(all[i].name + ": " + what.substr(0, what.find('\n')));
     }
   }

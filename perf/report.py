@@ -20,6 +20,11 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def small(value):
+    """An error; JSON has no infinity."""
+    return "inf" if value is None else f"{value:.1e}"
+
+
 def percent(value):
     return f"{value:.0f} %"
 
@@ -45,8 +50,7 @@ def accuracy_table(result):
         accuracy = row["accuracy"]
         ours, native, allowed = accuracy["ours"], accuracy["native"], accuracy["allowed"]
         rows.append([
-            f"`{row['call']}`", row["kind"], *(f"{error[key]:.1e}" for key in ("max", "rms")
-                                               for error in (ours, native, allowed)),
+            f"`{row['call']}`", row["kind"], *(small(error[key]) for key in ("max", "rms") for error in (ours, native, allowed)),
             "yes" if accuracy["holds"] else "**NO**"
         ])
     return table(["call", "of", "max: ours", "native", "allowed", "rms: ours", "native", "allowed", "holds"], rows)

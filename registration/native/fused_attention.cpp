@@ -24,6 +24,12 @@ int64_t to_multiple(int64_t size, int64_t multiple) {
   return (multiple - size % multiple) % multiple;
 }
 
+/// Whether the mask hides anything: a diagonal beyond the last key does not, as in the first step of a KV
+/// cache.
+bool hides_keys(const AttentionArguments& a) {
+  return a.is_causal && a.diagonal < a.key.size(2) - 1;
+}
+
 /// ATen's flash kernels want head dims that are multiples of 8.
 at::Tensor padded(const at::Tensor& t) {
   const int64_t missing = to_multiple(t.size(3), 8);
@@ -32,49 +38,61 @@ at::Tensor padded(const at::Tensor& t) {
 
 Outputs flash(const AttentionArguments& a) {
   if (a.query.is_cpu()) {
-    return at::_scaled_dot_product_flash_attention_for_cpu(a.query, a.key, a.value, 0.0, a.is_causal, {},
+    return at::_scaled_dot_product_flash_attention_for_cpu(a.query, a.key, a.value, 0.0, hides_keys(a), {},
                                                            a.scale);
   }
   const auto all = at::_scaled_dot_product_flash_attention(padded(a.query), padded(a.key), padded(a.value),
-                                                           0.0, a.is_causal, false, a.scale_value());
+                                                           0.0, hides_keys(a), false, a.scale_value());
   return {std::get<0>(all).narrow(3, 0, a.value.size(3)), std::get<1>(all)};
 }
 
 Outputs efficient(const AttentionArguments& a) {
   const auto all = at::_scaled_dot_product_efficient_attention(
-      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, a.is_causal, a.scale);
+      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, hides_keys(a), a.scale);
   return {std::get<0>(all),
           std::get<1>(all).narrow(2, 0, a.query.size(2))};  // it pads the rows to a multiple of 32
 }
 
 Outputs cudnn(const AttentionArguments& a) {
   const auto all = at::_scaled_dot_product_cudnn_attention(
-      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, a.is_causal, false, a.scale);
+      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, hides_keys(a), false, a.scale);
   return {std::get<0>(all), std::get<1>(all).reshape({a.query.size(0), a.query.size(1), a.query.size(2)})};
 }
 
 Gradients flash_backward(const AttentionArguments& a, const AttentionOutputs& o) {
   if (a.query.is_cpu()) {
     return at::_scaled_dot_product_flash_attention_for_cpu_backward(
-        o.grad, a.query, a.key, a.value, o.output, o.logsumexp, 0.0, a.is_causal, {}, a.scale);
+        o.grad, a.query, a.key, a.value, o.output, o.logsumexp, 0.0, hides_keys(a), {}, a.scale);
   }
   const at::Tensor none =
       at::empty({0}, a.query.options().dtype(at::kLong));  // no dropout: no random state is read
   auto [query, key, value] = at::_scaled_dot_product_flash_attention_backward(
       padded(o.grad), padded(a.query), padded(a.key), padded(a.value), padded(o.output), o.logsumexp, {}, {},
-      a.query.size(2), a.key.size(2), 0.0, a.is_causal, none, none, a.scale_value());
+      a.query.size(2), a.key.size(2), 0.0, hides_keys(a), none, none, a.scale_value());
   return {query.narrow(3, 0, a.query.size(3)), key.narrow(3, 0, a.key.size(3)),
           value.narrow(3, 0, a.value.size(3))};
 }
 
+/// Output, and logsumexp of rows up to a multiple of 32, as the backward takes it.
+Outputs efficient_outputs(const AttentionArguments& a, const AttentionOutputs& o) {
+  if (a.query.scalar_type() != at::kFloat) {
+    const int64_t missing = to_multiple(a.query.size(2), 32);
+    return {o.output,
+            at::constant_pad_nd(o.logsumexp, {0, missing}, std::numeric_limits<double>::infinity())};
+  }
+  // In fp32 the rounding of the scores in another kernel's forward would show: theirs is the same in both
+  // directions.
+  const auto all = at::_scaled_dot_product_efficient_attention(
+      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, hides_keys(a), a.scale);
+  return {std::get<0>(all), std::get<1>(all)};
+}
+
 Gradients efficient_backward(const AttentionArguments& a, const AttentionOutputs& o) {
   const at::Tensor none = at::empty({0}, a.query.options().dtype(at::kLong));
-  const int64_t missing = to_multiple(a.query.size(2), 32);
-  const at::Tensor rows =
-      at::constant_pad_nd(o.logsumexp, {0, missing}, std::numeric_limits<double>::infinity());
+  const auto [output, logsumexp] = efficient_outputs(a, o);
   auto [query, key, value, bias] = at::_scaled_dot_product_efficient_attention_backward(
-      o.grad, a.query, a.key, a.value, {}, o.output, rows, none, none, 0.0, {true, true, true, false},
-      a.is_causal, a.scale);
+      o.grad, a.query, a.key, a.value, {}, output, logsumexp, none, none, 0.0, {true, true, true, false},
+      hides_keys(a), a.scale);
   return {query, key, value};
 }
 
@@ -86,9 +104,9 @@ bool aten_is_wrong(const AttentionArguments& a) {
 
 at::SDPBackend fused_backend(const AttentionArguments& a) {
   const bool empty = a.query.numel() == 0 || a.value.numel() == 0;
-  if (empty || (a.is_causal && a.diagonal != 0) || aten_is_wrong(a)) return at::SDPBackend::math;
+  if (empty || (hides_keys(a) && a.diagonal != 0) || aten_is_wrong(a)) return at::SDPBackend::math;
   const auto backend = static_cast<at::SDPBackend>(
-      at::_fused_sdp_choice(a.query, a.key, a.value, {}, 0.0, a.is_causal, a.scale, a.enable_gqa));
+      at::_fused_sdp_choice(a.query, a.key, a.value, {}, 0.0, hides_keys(a), a.scale, a.enable_gqa));
   const bool known = backend == at::SDPBackend::flash_attention ||
                      backend == at::SDPBackend::efficient_attention ||
                      backend == at::SDPBackend::cudnn_attention;
@@ -106,7 +124,7 @@ std::optional<Gradients> fused_attention_backward(const AttentionArguments& a, c
   if (backend == at::SDPBackend::efficient_attention) return efficient_backward(a, o);
   // cuDNN's backward wants what its own forward kept; the flash kernels take the same calls but for a causal
   // mask that is not square, where theirs starts at the other corner.
-  const bool square = !a.is_causal || a.query.size(2) == a.key.size(2);
+  const bool square = !hides_keys(a) || a.query.size(2) == a.key.size(2);
   const bool flash =
       backend == at::SDPBackend::flash_attention ||
       (backend == at::SDPBackend::cudnn_attention && square && a.query.size(3) == a.value.size(3));

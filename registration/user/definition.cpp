@@ -17,6 +17,8 @@ c10::FunctionSchema parse(const std::string& text) {
   } catch (const c10::Error& error) {
     throw UserError::format("register_operator: the schema '{}' does not parse: {}", text,
                             error.what_without_backtrace());
+  } catch (const std::exception& error) {  // of torch's parser, where the text ends too soon
+    throw UserError::format("register_operator: the schema '{}' does not parse: {}", text, error.what());
   }
 }
 

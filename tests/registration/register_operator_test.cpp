@@ -1,0 +1,112 @@
+#include "tessera/register_operator.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include "tests/registration/support.h"
+#include "tile_core/base/error.h"
+
+namespace tessera {
+namespace {
+
+using at::Tensor;
+using namespace dsl;
+
+/// out = x * by + shift
+Program scale(const std::vector<DType>& dtypes) {
+  Builder p("scale");
+  Dim M = p.dim("M"), N = p.dim("N");
+  In x = p.in("x", dtypes.at(0), {M, N}), shift = p.in("shift", dtypes.at(1), {N});
+  Out out = p.out("out", dtypes.at(0), {M, N});
+  Tile by = p.scalar("by", f32);
+  Axis m = p.grid(M, 4), n = p.grid(N, 32);
+  out(m, n) = cast(dtypes[0], x(m, n) * by + shift(n));
+  return p.finish();
+}
+
+const UserOperator& scaled() {
+  static const UserOperator op =
+      register_operator("test::scaled(Tensor x, Tensor shift, float by=2.0) -> Tensor", scale);
+  return op;
+}
+
+std::string user_error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RegisterOperator, RunsInTheInterpreter) {
+  for (const at::ScalarType dtype : testing::kFloats) {
+    const Tensor x = at::randn({5, 40}).to(dtype), shift = at::randn({40}).to(dtype);
+    EXPECT_NEAR_TENSOR(scaled()(x, shift, 3.0), x.to(at::kDouble) * 3 + shift.to(at::kDouble),
+                       testing::tolerance_of(dtype));
+    EXPECT_NEAR_TENSOR(scaled()(x.t().contiguous().t(), shift, 3.0), scaled()(x, shift, 3.0F), 0);
+  }
+}
+
+TEST(RegisterOperator, HasItsSchemasDefaults) {
+  const Tensor x = at::randn({5, 40}), shift = at::zeros({40});
+  EXPECT_NEAR_TENSOR(scaled()(x, shift), x * 2, 1e-6);
+}
+
+TEST(RegisterOperator, HasAMetaKernel) {
+  const auto meta = at::TensorOptions().device(at::kMeta);
+  const Tensor y = scaled()(at::empty({5, 40}, meta), at::empty({40}, meta));
+  EXPECT_TRUE(y.is_meta());
+  EXPECT_EQ(y.sizes(), at::IntArrayRef({5, 40}));
+}
+
+TEST(RegisterOperator, ChecksACallAgainstTheProgram) {
+  const Tensor x = at::ones({5, 40});
+  EXPECT_EQ(testing::error_of([&] { scaled()(x, at::ones({39})); }),
+            "test::scaled(): expected shift's dim 0 to be N = 40, but got [39]");
+  EXPECT_EQ(testing::error_of([&] {
+              scaled()(x, at::ones({1, 40}));
+            }),
+            "test::scaled(): expected shift of 1 dims, but got [1, 40]");
+  EXPECT_EQ(testing::error_of([&] { scaled()(x.to(at::kDouble), at::ones({40})); }),
+            "test::scaled(): expected x of dtype Half, BFloat16, Float, Int, Long or Bool, but got Double");
+  EXPECT_EQ(testing::error_of([&] { scaled()(x, at::ones({40}, at::kMeta)); }),
+            "test::scaled(): expected shift on x's device cpu, but got meta");
+}
+
+TEST(RegisterOperator, HasNoGradient) {
+  const Tensor x = at::ones({5, 40}).requires_grad_();
+  EXPECT_EQ(testing::error_of([&] { scaled()(x, at::ones({40})).sum().backward(); }),
+            "derivative for test::scaled is not implemented");
+}
+
+TEST(RegisterOperator, SaysWhatSchemasMayHave) {
+  scaled();
+  EXPECT_EQ(user_error_of([] { register_operator("test::scaled(Tensor x) -> Tensor", scale); }),
+            "register_operator: test::scaled is registered already");
+  EXPECT_EQ(
+      user_error_of([] { register_operator("scaled(Tensor x) -> Tensor", scale); }),
+      "register_operator: the schema 'scaled(Tensor x) -> Tensor' has no namespace: write mine::scaled");
+  EXPECT_EQ(user_error_of([] { register_operator("test::s(Tensor x, str how) -> Tensor", scale); }),
+            "register_operator: test::s: argument 'how' is str; tile programs take Tensor, float, int and "
+            "bool, and change no "
+            "argument");
+  EXPECT_EQ(user_error_of([] { register_operator("test::s(Tensor x) -> int", scale); }),
+            "register_operator: test::s: returns int; tile programs return new tensors");
+  EXPECT_TRUE(user_error_of([] {
+                register_operator("test::s(Tensor", scale);
+              }).starts_with("register_operator: the schema 'test::s(Tensor' does not parse: "));
+}
+
+TEST(RegisterOperator, SaysWhereProgramAndSchemaDiffer) {
+  const UserOperator op =
+      register_operator("test::no_shift(Tensor x, float by) -> Tensor", [](const auto& dtypes) {
+        return scale({dtypes[0], dtypes[0]});
+      });
+  EXPECT_EQ(testing::error_of([&] {
+              op(at::ones({2, 3}), 1.0);
+            }),
+            "test::no_shift: the schema has 1 tensor arguments, but the program 'scale' has 2");
+}
+
+}  // namespace
+}  // namespace tessera
