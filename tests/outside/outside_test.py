@@ -68,6 +68,9 @@ class PackageTest(OutsideTest):
                 for folder in folders:
                     self.assertNotIn(folder, content, file)
 
+    def test_command_finds_the_library(self):
+        self.assertIn("TESSERA_POLICY", self.succeeds(run(PREFIX / "bin" / "tessera", "env")))
+
     def test_headers_compile_without_further_libraries(self):
         text = self.succeeds(run(PROGRAMS / "headers"))
         self.assertIn("linear(): expected", text)
