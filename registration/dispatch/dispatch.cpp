@@ -21,23 +21,33 @@ Decisions& decisions() {
   return *the;
 }
 
-/// A policy of tile has no other way out.
-Runner unsupported(const Call& call, Policy policy, const std::string& what) {
+/// ATen is to run the call for this reason; under policy tile it may not.
+Runner unsupported(const Call& call, Policy policy, const std::string& why) {
   if (policy != Policy::tile) return Runner();
-  throw UserError::format(
-      "{}(): the policy is tile, but no tile kernel supports {}. Policy auto runs ATen here", call.name(),
-      what);
+  throw UserError::format("{}(): the policy is tile, but {}. Policy auto runs ATen here", call.name(), why);
 }
 
-Decision decide(const Call& call, int device, Policy policy) {
+/// nullopt: Tessera does not compile for the device.
+std::optional<autotune::Device> device_for(const Call& call, int index, Policy policy) {
+  try {
+    return device_of(index);
+  } catch (const UserError& error) {
+    unsupported(call, policy, error.what());
+    log::warn_once(error.what(), fmt::format("ATen runs on device {}: {}", index, error.what()));
+    return {};
+  }
+}
+
+Decision decide(const Call& call, int index, Policy policy) {
+  const std::optional<autotune::Device> device = device_for(call, index, policy);
+  if (!device.has_value()) return {};
   const ops::Problem problem = call.problem();
-  const autotune::Device on = device_of(device);
-  const autotune::Plan plan = plan_of(call.op(), problem, on, policy);
-  const autotune::Key key = key_of(call.op(), problem, on);
-  if (!plan.unsupported.empty()) unsupported(call, policy, plan.unsupported);
+  const autotune::Plan plan = plan_of(call.op(), problem, *device, policy);
+  const autotune::Key key = key_of(call.op(), problem, *device);
+  if (!plan.unsupported.empty()) unsupported(call, policy, "no variant can run it: " + plan.unsupported);
   note_used(key, plan);
   if (log::enabled(log::Channel::dispatch)) log::info(log::Channel::dispatch, autotune::describe(key, plan));
-  return {plan.tile ? lowered(call.op(), problem.facts, *plan.tile, on.target).kernel : nullptr, false};
+  return {plan.tile ? lowered(call.op(), problem.facts, *plan.tile, device->target).kernel : nullptr, false};
 }
 
 Runner choose_kernel(const Call& call, int device, Policy policy) {
@@ -74,7 +84,8 @@ Runner choose(const Call& call, const c10::Device& device) {
   return with_torch_errors([&] {
     const Policy now = policy();
     if (now == Policy::native) return Runner();
-    if (!call.unsupported().empty()) return unsupported(call, now, call.unsupported());
+    if (!call.unsupported().empty())
+      return unsupported(call, now, "no tile kernel supports " + call.unsupported());
     if (device.is_cuda()) return choose_kernel(call, device.index(), now);
     return now == Policy::tile ? Runner(Runner::Kind::interpreter) : Runner();
   });

@@ -5,6 +5,7 @@
 
 #include "tile_core/autotune/key.h"
 #include "tile_core/base/error.h"
+#include "tile_core/base/log.h"
 #include "tile_core/runtime/profiler.h"
 
 namespace tessera::dispatch {
@@ -38,6 +39,9 @@ Lowered lowered(const ops::Operator& op, const Facts& facts, const autotune::Var
     made.kernel = &kernel_store::get(lower(op, facts, variant, target)->kernel, target);
   } catch (const UserError& error) {
     made.problem = error.what();
+  } catch (const InternalError& error) {  // a mistake of ours must not stop a call that ATen can run
+    made.problem = error.what();
+    log::warn_once(name, made.problem);
   }
   const std::scoped_lock lock(mutex);
   return known->insert_or_assign(name, made).first->second;

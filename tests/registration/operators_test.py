@@ -13,7 +13,7 @@ import warnings
 
 import torch
 import torch.nn.functional as F
-from torch.func import functional_call, grad, jacrev, vmap
+from torch.func import grad, jacrev, vmap
 from torch.library import opcheck
 
 LIBRARY = os.path.abspath(sys.argv.pop(1))
