@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tile_core/base/error.h"
+#include "tile_core/codegen/cuda.h"
 #include "tile_core/runtime/digest.h"
 #include "tile_core/runtime/launch.h"
 #include "tile_core/runtime/subprocess.h"
@@ -22,29 +23,56 @@ namespace fs = std::filesystem;
 using Function = const char*(const void* parameters, long long blocks, long long shared_bytes,
                              const void* const* tensors, long long tensor_count, int late);
 
-const std::vector<std::string> kFlags = {
-    "-std=c++20", "-O1", "-ffp-contract=off", "-fno-gnu-unique", "-shared", "-fPIC", "-w"};
+const std::vector<std::string> kFlags = {"-std=c++20",      "-O1",   "-ffp-contract=off",
+                                         "-fno-gnu-unique", "-fPIC", "-w"};
 
-/// The library of a kernel's text; built where the build folder does not have it yet.
-fs::path library(const KernelText& kernel) {
-  fs::path folder = TESSERA_EMULATION_DIR;
-  fs::create_directories(folder);
-  std::string key = kernel_key(kernel.text, kFlags, "emulated", TESSERA_HOST_COMPILER);
-  fs::path path = folder / (key + ".so");
+const fs::path kFolder = TESSERA_EMULATION_DIR;
+
+/// The file NAME of the build folder, which `make(path)` makes where it is not there yet. Other processes may
+/// do the same.
+template <typename Make>
+fs::path once(const std::string& name, const Make& make) {
+  fs::create_directories(kFolder);
+  fs::path path = kFolder / name;
   if (fs::exists(path)) return path;
-  std::string unique = fmt::format("{}-{}", key, ::getpid());
-  fs::path source = folder / (unique + ".cpp");
-  fs::path built = folder / (unique + ".so");
-  std::ofstream(source) << kernel.text;
+  fs::path unfinished = fmt::format("{}.{}", path.string(), ::getpid());
+  make(unfinished);
+  fs::rename(unfinished, path);
+  return path;
+}
+
+/// Compiles a file with these flags besides kFlags.
+void compile(const fs::path& source, const fs::path& output, const std::vector<std::string>& flags) {
   std::vector<std::string> command = {TESSERA_HOST_COMPILER};
   command.insert(command.end(), kFlags.begin(), kFlags.end());
-  command.insert(command.end(), {"-o", built.string(), source.string()});
+  command.insert(command.end(), flags.begin(), flags.end());
+  command.insert(command.end(), {"-o", output.string(), source.string()});
   SubprocessResult result = run_subprocess(command);
-  if (result.exit_code != 0)
-    throw InternalError::format("emulation of {}: {}\n{}", kernel.name, source.string(), result.errors);
-  fs::rename(built, path);  // another process may have built the same
-  fs::remove(source);
-  return path;
+  if (result.exit_code != 0) throw InternalError::format("emulation: {}\n{}", source.string(), result.errors);
+}
+
+std::string key(const std::string& text) {
+  return kernel_key(text, kFlags, "emulated", TESSERA_HOST_COMPILER);
+}
+
+/// The wrappers, compiled once for all kernels: g++ takes NAME.gch where a text includes NAME.
+fs::path wrappers(const std::string& text) {
+  std::string name = key(text) + ".h";
+  fs::path header = once(name, [&](const fs::path& path) { std::ofstream(path) << text; });
+  once(name + ".gch", [&](const fs::path& path) { compile(header, path, {"-x", "c++-header"}); });
+  return header;
+}
+
+/// The library of a kernel's text.
+fs::path library(const KernelText& kernel) {
+  std::string prelude = prelude_text(Prelude::emulated);
+  std::string header = wrappers(prelude).string();
+  return once(key(kernel.text) + ".so", [&](const fs::path& path) {
+    fs::path source = path.string() + ".cpp";
+    std::ofstream(source) << fmt::format("#include \"{}\"\n{}", header, kernel.text.substr(prelude.size()));
+    compile(source, path, {"-shared"});
+    fs::remove(source);
+  });
 }
 
 Function* load(const KernelText& kernel) {

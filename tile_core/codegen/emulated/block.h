@@ -16,10 +16,9 @@ struct Copy {
 struct Fiber {
   ucontext_t context;
   bool ended = false;
-  unsigned barriers = 0;  // reached
-  unsigned shuffles = 0;  // reached
-  int64 shown[2];         // to the other lanes by the last two shuffles
-  int masks[2];
+  unsigned barriers = 0;                  // reached
+  unsigned shuffles = 0;                  // reached
+  int64 shown[2];                         // to the other lanes by the last two shuffles
   std::vector<Copy> open;                 // copies since the last commit
   std::vector<std::vector<Copy>> groups;  // the oldest first
 };
@@ -106,6 +105,7 @@ inline void start_block(int64 number, char* stacks) {
   block.number = number;
   block.barriers = 0;
   block.arrived = 0;
+  block.barrier = Place();
   block.shared.assign(block.shared.size(), kUnwritten);
   block.shadows.assign(block.shared.size(), Shadow());
   for (int i = 0; i < block.threads; ++i) {
@@ -131,7 +131,9 @@ inline void run_block() {
     }
     if (ended == block.threads || steps_taken() != before) continue;
     std::snprintf(block.error, sizeof block.error,
-                  "%s: block %lld: deadlock: %d of %d threads have ended, %d wait at the barrier of line %u",
+                  "%s: block %lld: deadlock: %d of %d threads have ended, %d wait at the barrier of line %u, "
+                  "the rest for "
+                  "lanes of their warp",
                   block.kernel, block.number, ended, block.threads, block.arrived,
                   static_cast<unsigned>(block.barrier.line()));
     return;
