@@ -114,7 +114,8 @@ std::vector<CallList> speed_families() {
 
 std::vector<CallSpec> accuracy_calls() {
   std::vector<CallSpec> calls;
-  for (CallSpec call : lists_of(kAccuracy).front().calls) {
+  const CallList list = lists_of(kAccuracy).front();
+  for (CallSpec call : list.calls) {
     for (DType dtype : {f32, f16, bf16}) {
       call.dtype = dtype;
       calls.push_back(call);

@@ -81,11 +81,18 @@ TEST(Json, OfAFamilyHasMeanAndWorst) {
 TEST(Text, OfARowNamesEveryCandidate) {
   Row row = memory_row(500, 400);
   row.left_out = {"math: 9.0 times the best one's time"};
-  EXPECT_EQ(to_text(row),
-            "softmax 1024x1024 --dtype bf16\n"
-            "  plan: row=1, from the cost model: a reason\n"
-            "  checked: error 0.0e+00 max, 0.0e+00 rms; native 0.0e+00, 0.0e+00; allowed 0.0e+00, 0.0e+00\n"
-            "");
+  EXPECT_EQ(
+      to_text(row),
+      "softmax 1024x1024 --dtype bf16\n"
+      "  plan: row=1, from the cost model: a reason\n"
+      "  checked: error 0.0e+00 max, 0.0e+00 rms; native 0.0e+00, 0.0e+00; allowed 0.0e+00, 0.0e+00\n"
+      "                                                        cold                      steady\n"
+      "  tessera                           500.00 us ±5.00    2000 GB/s    250.00 us ±2.50    4000 GB/s\n"
+      "  slow                             1200.00 us ±12.00    833 GB/s    400.00 us ±4.00    2500 GB/s\n"
+      "  softmax                           400.00 us ±4.00    2500 GB/s    400.00 us ±4.00    2500 GB/s\n"
+      "  left out: math: 9.0 times the best one's time\n"
+      "  cold: 0.800 of softmax, 50.0 % of the roof\n"
+      "  steady: 1.600 of slow, 100.0 % of the roof\n");
 }
 
 }  // namespace

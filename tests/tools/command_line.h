@@ -15,10 +15,12 @@ inline SubprocessResult tessera(std::vector<std::string> words) {
   return run_subprocess(words);
 }
 
-/// What a wrong word gives.
+/// What a wrong word gives; argp breaks its own line at 79 columns.
 inline std::string usage_error(const std::string& command, const std::string& text) {
-  return command + ": " + text + "\nTry `" + command + " --help' or `" + command +
-         " --usage' for more information.\n";
+  constexpr std::size_t kColumns = 78;
+  std::string hint = "Try `" + command + " --help' or `" + command + " --usage' for more information.";
+  if (hint.size() > kColumns) hint[hint.rfind(' ', kColumns)] = '\n';
+  return command + ": " + text + "\n" + hint + "\n";
 }
 
 /// Runs the command line without a GPU, with settings at their defaults and a cache of its own.

@@ -1,3 +1,5 @@
+#include <regex>
+
 #include "tests/support/golden.h"
 #include "tests/tools/command_line.h"
 
@@ -27,7 +29,8 @@ TEST_F(Show, TheTileProgram) {
   EXPECT_GOLDEN("tile", stage("tile"));
 }
 TEST_F(Show, TheMapOfSharedMemoryAndRegisters) {
-  EXPECT_GOLDEN("memory", stage("memory"));
+  const std::regex place("  [^ ]+\\.cpp:[0-9]+\n");  // the lines of other rooms' files may move
+  EXPECT_GOLDEN("memory", std::regex_replace(stage("memory"), place, "\n"));
 }
 
 TEST_F(Show, EveryStageOfTheWay) {
@@ -42,7 +45,7 @@ TEST_F(Show, TheSummaryHasRegistersLandmarksAndVariants) {
   const std::string text = stage("summary");
   EXPECT_EQ(text.rfind("tessera_linear_gelu_", 0), 0) << text;
   for (const char* part : {"\n  sm_90a, ", " registers, ", " bytes of shared memory", "\n  SASS: ", "FFMA ",
-                           "\n   1* m=", "\nprogram linear_gelu stage tile"})
+                           "\n   1* k=", "\nprogram linear_gelu stage tile"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
 }
 
