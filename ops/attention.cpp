@@ -55,7 +55,12 @@ std::vector<Variant> space(const Problem& problem, const Target&) {
   auto offer = [&](int i, int j, int warps) {
     variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}});
   };
-  if (size(problem, "I") > 16 && std::max(d, e) <= 128) offer(64, 64, 8);
+  bool wide = std::max(d, e) > 128;
+  if (wide && problem.facts.tensors.front().dtype == f32) {
+    offer(16, 16, 4);  // what registers hold without spilling, and the shared memory of sm_86 and sm_120a
+    return variants;
+  }
+  if (size(problem, "I") > 16 && !wide) offer(64, 64, 8);
   if (size(problem, "I") > 16) offer(32, 32, 4);
   offer(16, 32, 4);
   return variants;
