@@ -1,9 +1,26 @@
 #include "tools/demo/gpu_time.h"
 
+#include <algorithm>
 #include <c10/cuda/CUDAFunctions.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 namespace tessera::demo {
+namespace {
+
+/// An operator calls itself on its way from key to key: the ranges that lie in no other one.
+int outermost(std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges) {
+  std::sort(ranges.begin(), ranges.end());
+  int count = 0;
+  std::uint64_t end = 0;
+  for (const auto& range : ranges) {
+    if (range.first < end) continue;
+    end = range.second;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
 
 KernelShare profile(const std::function<void()>& run) {
   using torch::profiler::impl::ActivityType;
@@ -18,6 +35,7 @@ KernelShare profile(const std::function<void()>& run) {
   for (int i = 0; i < kRuns; ++i) run();
   c10::cuda::device_synchronize();
   KernelShare share;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> calls;  // begin and end on the host
   for (const profiler::KinetoEvent& event : profiler::disableProfiler()->events()) {
     const std::string name = event.name();
     if (event.deviceType() == c10::DeviceType::CUDA) {
@@ -27,9 +45,10 @@ KernelShare profile(const std::function<void()>& run) {
       share.generated_microseconds += generated ? microseconds : 0;
       share.generated_kernels += generated ? 1 : 0;
     } else if (name.starts_with("tessera::")) {
-      ++share.calls;
+      calls.emplace_back(event.startNs(), event.endNs());
     }
   }
+  share.calls = outermost(std::move(calls));
   return share;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <fmt/format.h>
+#include <set>
 
 #include "registration/dispatch/lowering.h"
 #include "registration/dispatch/planner.h"
@@ -24,41 +25,40 @@ Kernel& kernel_of(const Call& call, const autotune::Device& device) {
   return kernel;
 }
 
-std::string kernel_line(Kernel& kernel) {
+void print_plan(const RecordedCall& recorded, const autotune::Device& device, Policy policy) {
+  const Call& call = recorded.call;
+  const autotune::Plan plan = dispatch::plan_of(call.op(), call.problem(), device, policy);
+  fmt::print("    {:>3} x {:<60} {}, from {}\n", recorded.count, to_text(call),
+             plan.tile ? autotune::to_text(*plan.tile) : "native", name_of(plan.source));
+}
+
+void print_kernel(Kernel& kernel) {
   const Cubin& cubin = kernel.cubin();
-  std::string text = fmt::format("      {:<8} {:>4} registers  {:>6} bytes shared", cubin.arch,
-                                 cubin.registers, kernel.text().shared_bytes);
-  for (const std::string& complaint : cubin.complaints()) text += fmt::format("  ({})", complaint);
+  std::string text;
   try {
-    return text + "  " + tools::landmarks(sass(cubin)) + "\n";
+    text = tools::landmarks(sass(cubin));
   } catch (const UserError&) {
-    return text + "  no SASS: pip install nvidia-cuda-nvdisasm\n";
+    text = "no SASS: pip install nvidia-cuda-nvdisasm";
   }
+  for (const std::string& complaint : cubin.complaints()) text += "; " + complaint;
+  fmt::print("          {:<7} {:>3} registers, {:>6} bytes shared, {}\n", cubin.arch, cubin.registers,
+             kernel.text().shared_bytes, text);
+  std::fflush(stdout);  // the next one may take a while
 }
 
 }  // namespace
 
-std::string plan_table(const std::vector<RecordedCall>& calls, const autotune::Device& device,
-                       Policy policy) {
-  std::string text;
-  for (const auto& [call, count] : calls) {
-    const autotune::Plan plan = dispatch::plan_of(call.op(), call.problem(), device, policy);
-    text += fmt::format("    {:>3} x {:<62} {}, from {}\n", count, to_text(call),
-                        plan.tile ? autotune::to_text(*plan.tile) : "native", name_of(plan.source));
-  }
-  return text;
+void print_plans(const std::vector<RecordedCall>& calls, const autotune::Device& device, Policy policy) {
+  for (const RecordedCall& recorded : calls) print_plan(recorded, device, policy);
 }
 
 void print_kernels(const std::vector<RecordedCall>& calls, const std::vector<std::string>& archs) {
-  std::vector<const Kernel*> printed;
+  std::set<const Kernel*> printed;
   for (const RecordedCall& recorded : calls) {
+    print_plan(recorded, autotune::device_named("H200"), Policy::tile);
     for (const std::string& arch : archs) {
       Kernel& kernel = kernel_of(recorded.call, autotune::device_named(arch));
-      if (std::find(printed.begin(), printed.end(), &kernel) != printed.end()) continue;
-      if (arch == archs.front()) fmt::print("    {}\n", kernel.text().name);
-      fmt::print("{}", kernel_line(kernel));
-      std::fflush(stdout);
-      printed.push_back(&kernel);
+      if (printed.insert(&kernel).second) print_kernel(kernel);
     }
   }
 }

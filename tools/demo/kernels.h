@@ -10,10 +10,10 @@ namespace tessera::demo {
 
 /// One line for each call: how often, which kernel runs on the device under the policy, and where its plan
 /// came from.
-std::string plan_table(const std::vector<RecordedCall>& calls, const autotune::Device& device, Policy policy);
+void print_plans(const std::vector<RecordedCall>& calls, const autotune::Device& device, Policy policy);
 
-/// Compiles what the calls need under policy tile for each architecture, by the cache, and prints registers,
-/// shared memory and SASS landmarks of every kernel.
+/// The plans of an H200 under policy tile, and below each the kernel, compiled for every architecture
+/// (through the cache): registers, shared memory and SASS landmarks.
 void print_kernels(const std::vector<RecordedCall>& calls, const std::vector<std::string>& archs);
 
 }  // namespace tessera::demo

@@ -34,39 +34,70 @@ std::optional<Call> call_from(std::string_view op, Values v) {
                                     v[6].toOptional<double>(), v[7].toBool()});
 }
 
-thread_local std::vector<RecordedCall>* recording = nullptr;
+/// What the callbacks of this thread know. An operator calls itself on its way from key to key: only the
+/// outermost one counts.
+struct Recording {
+  std::vector<RecordedCall> calls;
+  int depth = 0;
+};
+thread_local Recording* recording = nullptr;
 
-std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& function) {
-  std::string_view name = function.name();
-  if (recording == nullptr || !name.starts_with(kNamespace) || function.inputs().empty()) return nullptr;
-  name.remove_prefix(kNamespace.size());
-  const std::optional<Call> call = call_from(name, function.inputs());
-  if (!call.has_value()) return nullptr;
-  for (RecordedCall& known : *recording) {
-    if (known.call.name() != call->name() || to_text(known.call) != to_text(*call)) continue;
+bool is_ours(const at::RecordFunction& function) {
+  return recording != nullptr && std::string_view(function.name()).starts_with(kNamespace);
+}
+
+void add(const Call& call) {
+  for (RecordedCall& known : recording->calls) {
+    if (to_text(known.call) != to_text(call)) continue;
     ++known.count;
-    return nullptr;
+    return;
   }
-  recording->push_back({*call});
+  recording->calls.push_back({call});
+}
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+  if (!is_ours(function) || recording->depth++ > 0) return nullptr;
+  const std::string_view op = std::string_view(function.name()).substr(kNamespace.size());
+  if (const std::optional<Call> call = call_from(op, function.inputs())) add(*call);
   return nullptr;
 }
+
+void end(const at::RecordFunction& function, at::ObserverContext* /*context*/) {
+  if (is_ours(function)) --recording->depth;
+}
+
+/// Hears this thread's operators while it lives.
+class Listener {
+ public:
+  explicit Listener(Recording& made)
+      : handle_(at::addThreadLocalCallback(
+            at::RecordFunctionCallback(begin, end).needsInputs(true).scopes({at::RecordScope::FUNCTION}))) {
+    recording = &made;
+  }
+  ~Listener() {
+    recording = nullptr;
+    at::removeCallback(handle_);
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+ private:
+  at::CallbackHandle handle_;
+};
 
 }  // namespace
 
 std::vector<RecordedCall> record_calls(const std::function<void()>& run) {
-  std::vector<RecordedCall> calls;
-  const at::CallbackHandle handle = at::addThreadLocalCallback(
-      at::RecordFunctionCallback(note).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
-  recording = &calls;
+  Recording made;
+  const Listener listener(made);
   run();
-  recording = nullptr;
-  at::removeCallback(handle);
-  return calls;
+  return std::move(made.calls);
 }
 
 std::string to_text(const Call& call) {
   const ops::Problem problem = call.problem();
-  std::string text(call.name());
+  const bool attention = call.name() == "scaled_dot_product_attention";  // too long for a table
+  std::string text(attention ? "attention" : call.name());
   for (const auto& [name, size] : problem.dims) text += fmt::format(" {}={}", name, size);
   return text + fmt::format(" {}", name_of(problem.facts.tensors.front().dtype));
 }

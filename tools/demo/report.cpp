@@ -42,7 +42,8 @@ bool print_gpu(const Sides& sides, const std::vector<RecordedCall>& calls) {
   const autotune::Device device = dispatch::device_of(0);
   for (const auto& [policy, name] : {std::pair(Policy::automatic, "auto"), std::pair(Policy::tile, "tile")}) {
     set_policy(policy);
-    fmt::print("  policy {}\n{}", name, plan_table(calls, device, policy));
+    fmt::print("  policy {}\n", name);
+    print_plans(calls, device, policy);
     const double share = print_time(sides);
     set_policy({});
     if (policy != Policy::tile || share >= kLeastShare) continue;
