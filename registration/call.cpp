@@ -21,20 +21,20 @@ c10::TypedOperatorHandle<Signature> find(const char* name) {
 }  // namespace
 
 Tensor add(const Tensor& self, const Tensor& other) {
-  static const auto op = find<Tensor(const Tensor&, const Tensor&)>("tessera::add");
-  return op.call(self, other);
+  static const auto kOp = find<Tensor(const Tensor&, const Tensor&)>("tessera::add");
+  return kOp.call(self, other);
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const MaybeTensor& bias) {
-  static const auto op = find<Tensor(const Tensor&, const Tensor&, const MaybeTensor&)>("tessera::linear");
-  return op.call(input, weight, bias);
+  static const auto kOp = find<Tensor(const Tensor&, const Tensor&, const MaybeTensor&)>("tessera::linear");
+  return kOp.call(input, weight, bias);
 }
 
 Tensor linear_gelu(const Tensor& input, const Tensor& weight, const MaybeTensor& bias,
                    std::string_view approximate) {
   using Signature = Tensor(const Tensor&, const Tensor&, const MaybeTensor&, std::string_view);
-  static const auto op = find<Signature>("tessera::linear_gelu");
-  return op.call(input, weight, bias, approximate);
+  static const auto kOp = find<Signature>("tessera::linear_gelu");
+  return kOp.call(input, weight, bias, approximate);
 }
 
 std::tuple<Tensor, Tensor> linear_gelu_with_preactivation(const Tensor& input, const Tensor& weight,
@@ -42,14 +42,14 @@ std::tuple<Tensor, Tensor> linear_gelu_with_preactivation(const Tensor& input, c
                                                           std::string_view approximate) {
   using Signature =
       std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const MaybeTensor&, std::string_view);
-  static const auto op = find<Signature>("tessera::_linear_gelu_with_preactivation");
-  return op.call(input, weight, bias, approximate);
+  static const auto kOp = find<Signature>("tessera::_linear_gelu_with_preactivation");
+  return kOp.call(input, weight, bias, approximate);
 }
 
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<at::ScalarType> dtype) {
-  static const auto op =
+  static const auto kOp =
       find<Tensor(const Tensor&, int64_t, std::optional<at::ScalarType>)>("tessera::softmax");
-  return op.call(self, dim, dtype);
+  return kOp.call(self, dim, dtype);
 }
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -57,16 +57,16 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                     std::optional<double> scale, bool enable_gqa) {
   using Signature = Tensor(const Tensor&, const Tensor&, const Tensor&, const MaybeTensor&, double, bool,
                            std::optional<double>, bool);
-  static const auto op = find<Signature>("tessera::scaled_dot_product_attention");
-  return op.call(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa);
+  static const auto kOp = find<Signature>("tessera::scaled_dot_product_attention");
+  return kOp.call(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa);
 }
 
 std::tuple<Tensor, Tensor> flash_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                            bool is_causal, int64_t diagonal, std::optional<double> scale) {
   using Signature = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&, bool, int64_t,
                                                std::optional<double>);
-  static const auto op = find<Signature>("tessera::flash_attention");
-  return op.call(query, key, value, is_causal, diagonal, scale);
+  static const auto kOp = find<Signature>("tessera::flash_attention");
+  return kOp.call(query, key, value, is_causal, diagonal, scale);
 }
 
 std::tuple<Tensor, Tensor, Tensor> flash_attention_backward(const Tensor& grad, const Tensor& query,
@@ -77,8 +77,8 @@ std::tuple<Tensor, Tensor, Tensor> flash_attention_backward(const Tensor& grad, 
   using Signature =
       std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&, const Tensor&,
                                          const Tensor&, const Tensor&, bool, int64_t, std::optional<double>);
-  static const auto op = find<Signature>("tessera::flash_attention_backward");
-  return op.call(grad, query, key, value, output, logsumexp, is_causal, diagonal, scale);
+  static const auto kOp = find<Signature>("tessera::flash_attention_backward");
+  return kOp.call(grad, query, key, value, output, logsumexp, is_causal, diagonal, scale);
 }
 
 }  // namespace tessera

@@ -94,7 +94,7 @@ void Channels::plan_detour(const Inst& inst) {
   std::vector<AxisId> order = p_.type(inst.result()).axes;
   for (const Inst* user : uses_.users(inst.result())) {
     const Dot* dot = std::get_if<Dot>(&user->op);  // reads along the axis that it contracts
-    if (dot == nullptr) continue;
+    if (dot == nullptr || dot->accumulator == inst.result()) continue;
     std::erase(order, dot->axis);
     order.push_back(dot->axis);
   }

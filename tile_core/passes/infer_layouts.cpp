@@ -56,7 +56,7 @@ class InsertConversions {
     return r.emit(Convert{r.map(old)}, std::move(type), loc);
   }
 
-  /// Values that enter as one may go on in different layouts.
+  /// Values that enter as one may go on in different layouts, and come out in others.
   bool loop(Rewriter& r, const Inst& inst) const {
     const Loop& old = std::get<Loop>(inst.op);
     auto wanted = [&](std::size_t i) -> const Layout& { return program_.type(old.parameters[i]).layout; };
@@ -72,7 +72,11 @@ class InsertConversions {
       for (std::size_t i = 0; i < entry.size(); ++i)
         loop.body.yields[i] = operand(r, old.body.yields[i], wanted(i), inst.loc);
     };
-    r.copy_loop(inst, {enter, leave});
+    std::vector<ValueId> results = r.copy_loop(inst, {enter, leave});
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const Type& type = program_.type(inst.results[i]);
+      if (type.layout != wanted(i)) r.replace(inst.results[i], r.emit(Convert{results[i]}, type, inst.loc));
+    }
     return true;
   }
 

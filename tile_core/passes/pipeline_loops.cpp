@@ -9,23 +9,27 @@ namespace {
 
 const Type kIndex{.dtype = i64};
 
+bool defined_in(const Loop& loop, ValueId id) {
+  auto lists = [id](const std::vector<ValueId>& list) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+  };
+  return lists(loop.parameters) || std::any_of(loop.body.insts.begin(), loop.body.insts.end(),
+                                               [&](const Inst& inst) { return lists(inst.results); });
+}
+
 /// Loads of a loop's own body into shared memory that move with the loop's axis.
 std::vector<const Inst*> streamed(const Program& program, const Loop& loop) {
   std::vector<const Inst*> loads;
   for (const Inst& inst : loop.body.insts) {
     const Load* load = std::get_if<Load>(&inst.op);
     if (load == nullptr || program.type(inst.result()).space != Space::shared) continue;
-    bool depends_only_on_start = true;  // other subscripts must be known before the loop
     bool moves = false;
+    bool known = true;  // before the loop, for any start
     for (const Subscript& s : load->subscripts) {
-      moves = moves || (s.axis == loop.axis && s.value == loop.start);
-      for (const Inst& other : loop.body.insts) {
-        bool defined_here =
-            std::find(other.results.begin(), other.results.end(), s.value) != other.results.end();
-        depends_only_on_start = depends_only_on_start && !defined_here;
-      }
+      moves = moves || s.value == loop.start;
+      known = known && (s.value == loop.start || !defined_in(loop, s.value));
     }
-    if (moves && depends_only_on_start) loads.push_back(&inst);
+    if (moves && known) loads.push_back(&inst);
   }
   return loads;
 }
@@ -64,8 +68,7 @@ class PipelineLoops {
   static Load at(Rewriter& r, const Inst& inst, const Loop& loop, ValueId start) {
     Load load = std::get<Load>(inst.op);
     for (Subscript& s : load.subscripts) {
-      if (s.value != ValueId::none)
-        s.value = s.axis == loop.axis && s.value == loop.start ? start : r.map(s.value);
+      s.value = s.value == loop.start ? start : r.map(s.value);
     }
     return load;
   }
