@@ -3,7 +3,7 @@
 function(tessera_test name)
   cmake_parse_arguments(TEST "" "LABEL" "SOURCES;NEEDS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-restrict)
+  tessera_options(${name})
   target_link_libraries(${name} PRIVATE ${TEST_NEEDS} GTest::gtest_main)
   # Tests on the GPU fill its memory and measure it: one at a time.
   set(alone "")
