@@ -1,11 +1,31 @@
 #pragma once
+#include <map>
+
 #include "tile_core/ir/program.h"
 
 namespace tessera {
 
-/// Bytes from one slot to the next: the rows of the slower axes, `pitch` elements apart, rounded up to
-/// kSlotAlignment.
-inline constexpr int kSlotAlignment = 16;
+/// Bytes from one slot to the next: the rows of the slower axes, `pitch` elements apart, or the atoms of a
+/// swizzled channel, rounded up to slot_alignment.
 std::int64_t slot_bytes(const Program& program, const Type& type, const Channel& channel);
+/// Bytes: 16, or of a swizzled channel what the swizzle's pattern repeats after (128 bytes: 1024).
+int slot_alignment(const Channel& channel);
+
+/// How a channel passes slots between roles. Each slot has two mbarriers: `full` at channel.barriers + 8 *
+/// slot and `empty` at channel.barriers + 8 * (slots + slot).
+struct Protocol {
+  int commits = 0;   ///< arrivals that complete a phase of `full`, besides the bytes of its bulk copies
+  int releases = 0;  ///< arrivals that complete a phase of `empty`
+  std::int64_t bulk_bytes = 0;  ///< that bulk copies bring to one slot, of the channel and of those with it
+};
+
+/// Arrivals of one instance of a role at a commit: one of an elected role, else one per warp. At a release:
+/// one per warp where its threads read the channel, one where only its dots do.
+int commit_arrivals(const Role& role);
+int release_arrivals(const Role& role, ValueId channel);
+
+/// By channel, for those that some role acquires, commits, waits for or releases; a channel that goes `with`
+/// another has no entry.
+std::map<ValueId, Protocol> protocols(const Program& program);
 
 }  // namespace tessera

@@ -17,11 +17,29 @@ template <typename SlotRef, typename Visit>
 void visit_slot(SlotRef& slot, Visit& visit) {
   visit(slot.channel);
   if (slot.ticket != ValueId::none) visit(slot.ticket);
+  if (slot.part.of != AxisId::none) visit(slot.part.index);
+}
+
+template <typename OperandRef, typename Visit>
+void visit_dot_operand(OperandRef& operand, Visit& visit) {
+  operand.value != ValueId::none ? visit(operand.value) : visit_slot(operand.slot, visit);
 }
 }  // namespace detail
 
-/// Calls `visit(ValueId&)` (or const) on every operand of an operation in order; of a loop, those that it is
-/// entered with.
+/// Calls `visit(Block&)` (or const) on every block of an operation in order.
+template <typename OpRef, typename Visit>
+void for_each_block(OpRef& op, Visit&& visit) {
+  if (auto* loop = std::get_if<Loop>(&op)) {
+    visit(loop->body);
+  } else if (auto* branch = std::get_if<If>(&op)) {
+    visit(branch->then), visit(branch->otherwise);
+  } else if (auto* roles = std::get_if<Roles>(&op)) {
+    for (auto& role : roles->roles) visit(role.body);
+  }
+}
+
+/// Calls `visit(ValueId&)` (or const) on every operand of an operation in order; of one with blocks, those
+/// that it is entered with.
 template <typename OpRef, typename Visit>
 void for_each_operand(OpRef& op, Visit&& visit) {
   auto optional = [&](auto& id) {
@@ -32,6 +50,19 @@ void for_each_operand(OpRef& op, Visit&& visit) {
         using O = std::remove_cvref_t<decltype(o)>;
         if constexpr (std::is_same_v<O, Index>) {
           optional(o.start);
+        } else if constexpr (std::is_same_v<O, If>) {
+          visit(o.condition);
+        } else if constexpr (std::is_same_v<O, Channel>) {
+          optional(o.with);
+        } else if constexpr (std::is_same_v<O, PassSlot>) {
+          detail::visit_slot(o.slot, visit);
+        } else if constexpr (std::is_same_v<O, CopyOut>) {
+          detail::visit_slot(o.from, visit), detail::visit_subscripts(o.subscripts, visit);
+        } else if constexpr (std::is_same_v<O, IssueDot>) {
+          detail::visit_dot_operand(o.a, visit), detail::visit_slot(o.b, visit);
+          optional(o.accumulator), optional(o.accumulate);
+        } else if constexpr (std::is_same_v<O, WaitDots>) {
+          for (auto& id : o.values) visit(id);
         } else if constexpr (requires { o.condition; }) {
           visit(o.condition), visit(o.a), visit(o.b);
         } else if constexpr (std::is_same_v<O, DotShared>) {
@@ -49,7 +80,7 @@ void for_each_operand(OpRef& op, Visit&& visit) {
         } else if constexpr (std::is_same_v<O, Store>) {
           detail::visit_subscripts(o.subscripts, visit), visit(o.value);
         } else if constexpr (std::is_same_v<O, Loop>) {
-          visit(o.begin), visit(o.end);
+          visit(o.begin), visit(o.end), optional(o.step), optional(o.first_ticket);
           for (auto& id : o.carried) visit(id);
         } else if constexpr (std::is_same_v<O, CopyIn>) {
           detail::visit_subscripts(o.load.subscripts, visit), detail::visit_slot(o.to, visit);
@@ -63,23 +94,27 @@ void for_each_operand(OpRef& op, Visit&& visit) {
 }
 
 /// Calls `visit(ValueId&)` (or const) on every value that an instruction defines: of a loop, also its start,
-/// ticket and parameters.
+/// ticket and parameters; of roles, also their instances.
 template <typename InstRef, typename Visit>
 void for_each_definition(InstRef& inst, Visit&& visit) {
   if (auto* loop = std::get_if<Loop>(&inst.op)) {
     if (loop->start != ValueId::none) visit(loop->start);
     if (loop->ticket != ValueId::none) visit(loop->ticket);
     for (auto& id : loop->parameters) visit(id);
+  } else if (auto* roles = std::get_if<Roles>(&inst.op)) {
+    for (auto& role : roles->roles) {
+      if (role.instance != ValueId::none) visit(role.instance);
+    }
   }
   for (auto& id : inst.results) visit(id);
 }
 
-/// Calls `visit(Inst&)` (or const) on every instruction in order, a loop before its body.
+/// Calls `visit(Inst&)` (or const) on every instruction in order, one with blocks before them.
 template <typename BlockRef, typename Visit>
 void for_each_inst(BlockRef& block, Visit&& visit) {
   for (auto& inst : block.insts) {
     visit(inst);
-    if (auto* loop = std::get_if<Loop>(&inst.op)) for_each_inst(loop->body, visit);
+    for_each_block(inst.op, [&](auto& inner) { for_each_inst(inner, visit); });
   }
 }
 

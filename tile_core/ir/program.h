@@ -8,7 +8,7 @@ namespace tessera {
 
 /// How far a program has come; verify() knows what each stage allows. In order: a pass moves a program
 /// forward.
-enum class Stage : std::uint8_t { tile, mapped, masked, placed, laid_out, device, synced, ready };
+enum class Stage : std::uint8_t { tile, mapped, masked, placed, laid_out, roled, device, synced, ready };
 
 /// A run-time size, named by the author.
 struct DimInfo {
@@ -48,8 +48,9 @@ struct ScalarDecl {
 
 /// What the compiler chose for the whole kernel.
 struct LaunchInfo {
-  int warps = 0;         ///< per block, from Stage::laid_out on
-  int shared_bytes = 0;  ///< from Stage::ready on
+  int warps = 0;            ///< per block, from Stage::laid_out on; layouts outside roles speak of these
+  bool persistent = false;  ///< as many blocks as the device holds at a time; a loop visits all tiles
+  int shared_bytes = 0;     ///< from Stage::ready on
   bool operator==(const LaunchInfo&) const = default;
 };
 

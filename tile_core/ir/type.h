@@ -27,6 +27,8 @@ struct Type {
   std::vector<AxisId> axes;
   Space space = Space::anywhere;
   int slots = 0;  ///< of a channel; 0: this is a tile
+  bool pending =
+      false;      ///< the result of an issued dot that no wait covers: only dots and back edges take it
   Layout layout;  ///< of a tile in registers, from Stage::laid_out on
 
   bool operator==(const Type&) const = default;
