@@ -29,6 +29,16 @@ struct CoveredDim {
   bool operator==(const CoveredDim&) const = default;
 };
 
+/// A map for the copy engine: which elements one box of a tensor covers. The maps stand in front of the
+/// parameters, 128 bytes each; the dims of a map are the tensor's contiguous dim, whose box is `swizzle`
+/// bytes, then the others from the fastest to the slowest.
+struct TensorMap {
+  int tensor = 0;        ///< which of the program's tensors
+  std::vector<int> box;  ///< elements, by the tensor's dims; at most 5
+  int swizzle = 0;       ///< bytes: 32, 64 or 128
+  bool operator==(const TensorMap&) const = default;
+};
+
 /// A self-contained CUDA translation unit with one extern "C" kernel, and how to launch it.
 struct KernelText {
   std::string name;  ///< the kernel's symbol: operator, tiles, path
@@ -38,6 +48,10 @@ struct KernelText {
   std::vector<Parameter> parameters;
   std::vector<GridAxis> grid;
   std::vector<CoveredDim> covered;
+  std::vector<TensorMap> maps;
+  bool persistent =
+      false;       ///< at most as many blocks as the device holds at a time; each visits several tiles
+  int blocks = 1;  ///< resident blocks of a multiprocessor that the kernel is built for
 };
 
 }  // namespace tessera
