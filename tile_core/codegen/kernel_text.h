@@ -30,10 +30,11 @@ struct CoveredDim {
 };
 
 /// A map for the copy engine: which elements one box of a tensor covers. The maps stand in front of the
-/// parameters, 128 bytes each; the dims of a map are the tensor's contiguous dim, whose box is `swizzle`
-/// bytes, then the others from the fastest to the slowest.
+/// parameters, 128 bytes each. The dims of a map are the tensor's contiguous one, whose box is `swizzle`
+/// bytes, then the others from the last to the first.
 struct TensorMap {
   int tensor = 0;        ///< which of the program's tensors
+  int contiguous = 0;    ///< its dim of stride 1
   std::vector<int> box;  ///< elements, by the tensor's dims; at most 5
   int swizzle = 0;       ///< bytes: 32, 64 or 128
   bool operator==(const TensorMap&) const = default;
@@ -49,9 +50,8 @@ struct KernelText {
   std::vector<GridAxis> grid;
   std::vector<CoveredDim> covered;
   std::vector<TensorMap> maps;
-  bool persistent =
-      false;       ///< at most as many blocks as the device holds at a time; each visits several tiles
-  int blocks = 1;  ///< resident blocks of a multiprocessor that the kernel is built for
+  bool persistent = false;  ///< at most as many blocks as the device holds at a time; each visits more tiles
+  int blocks = 1;           ///< resident blocks of a multiprocessor that the kernel is built for
 };
 
 }  // namespace tessera
