@@ -58,6 +58,13 @@ struct Slot {
   bool operator==(const Slot&) const = default;
 };
 
+/// A slot as a tile in shared memory, for dots and conversions to read. Stage::roled only: lower_tiles has
+/// its readers read the slot.
+struct View {
+  Slot slot;
+  bool operator==(const View&) const = default;
+};
+
 /// Who copies: the block's threads through registers, the same asynchronously, or the copy engine (TMA),
 /// which one thread asks.
 enum class CopyKind : std::uint8_t { threads, async, bulk };

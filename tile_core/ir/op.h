@@ -10,10 +10,10 @@
 namespace tessera {
 
 using Op = std::variant<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount, Undefined, Broadcast,
-                        Unary, Binary, Select, Cast, Reduce, Dot, Load, Store, Loop, If, Convert, Roles,
-                        Channel, CopyIn, CommitCopies, WaitCopies, Barrier, PassSlot, WriteShared, ReadShared,
-                        FenceShared, CopyOut, CommitStores, WaitStores, DotShared, IssueDot, FenceDots,
-                        CommitDots, WaitDots, TakeTurn, PassTurn, ReduceWarp>;
+                        Slice, Unary, Binary, Select, Cast, Reduce, Dot, Load, Store, Loop, If, Convert,
+                        Roles, Channel, View, CopyIn, CommitCopies, WaitCopies, Barrier, PassSlot,
+                        WriteShared, ReadShared, FenceShared, CopyOut, CommitStores, WaitStores, DotShared,
+                        IssueDot, FenceDots, CommitDots, WaitDots, TakeTurn, PassTurn, ReduceWarp>;
 
 /// An operation, the values that it defines (a loop may define several, a statement none), and where it was
 /// written.

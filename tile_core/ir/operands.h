@@ -54,7 +54,7 @@ void for_each_operand(OpRef& op, Visit&& visit) {
           visit(o.condition);
         } else if constexpr (std::is_same_v<O, Channel>) {
           optional(o.with);
-        } else if constexpr (std::is_same_v<O, PassSlot>) {
+        } else if constexpr (std::is_same_v<O, PassSlot> || std::is_same_v<O, View>) {
           detail::visit_slot(o.slot, visit);
         } else if constexpr (std::is_same_v<O, CopyOut>) {
           detail::visit_slot(o.from, visit), detail::visit_subscripts(o.subscripts, visit);

@@ -20,6 +20,7 @@ enum class AxisKind : std::uint8_t {
   grid,  ///< every tile of the dim is another block's
   all,   ///< one tile covers the dim
   loop,  ///< a loop steps through the dim
+  part,  ///< lanes of another axis of the dim
   warps  ///< partial results of warps; has no dim
 };
 

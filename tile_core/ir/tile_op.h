@@ -67,6 +67,16 @@ struct Broadcast {
   bool operator==(const Broadcast&) const = default;
 };
 
+/// Of a tile in registers, the lanes index * extent(to), ... of its axis `of`, seen as the lanes of axis
+/// `to`.
+struct Slice {
+  ValueId a{};
+  AxisId of{};
+  AxisId to{};
+  int index = 0;
+  bool operator==(const Slice&) const = default;
+};
+
 enum class UnaryFn { neg, abs, exp, exp2, log, log2, sqrt, rsqrt, tanh, erf, erfc, logical_not };
 struct Unary {
   UnaryFn fn{};
