@@ -20,12 +20,14 @@ struct Protocol {
 };
 
 /// Arrivals of one instance of a role at a commit: one of an elected role, else one per warp. At a release:
-/// one per warp where its threads read the channel, one where only its dots do.
+/// one per warp where its threads read the channel or one that goes with it, one where only its dots and the
+/// copy engine do.
 int commit_arrivals(const Role& role);
-int release_arrivals(const Role& role, ValueId channel);
+int release_arrivals(const Program& program, const Role& role, ValueId channel);
 
 /// By channel, for those that some role acquires, commits, waits for or releases; a channel that goes `with`
-/// another has no entry.
+/// another has no entry. All instances of a role pass a slot, unless their tickets depend on the number of
+/// the instance: then one does.
 std::map<ValueId, Protocol> protocols(const Program& program);
 
 }  // namespace tessera

@@ -21,18 +21,19 @@ const char* name_of(ReduceFn fn) {
   return kNames.at(static_cast<std::size_t>(fn));
 }
 
+const char* name_of(CopyKind kind) {
+  constexpr std::array kNames = {"copy", "copy_async", "copy_bulk"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+const char* name_of(SlotStep step) {
+  constexpr std::array kNames = {"acquire", "commit", "wait", "release"};
+  return kNames.at(static_cast<std::size_t>(step));
+}
+
 bool is_pure(const Op& op) {
-  return std::visit(
-      [](const auto& o) {
-        using O = std::remove_cvref_t<decltype(o)>;
-        constexpr bool kEffect = std::is_same_v<O, Store> || std::is_same_v<O, Loop> ||
-                                 std::is_same_v<O, Channel> || std::is_same_v<O, CopyIn> ||
-                                 std::is_same_v<O, CommitCopies> || std::is_same_v<O, WaitCopies> ||
-                                 std::is_same_v<O, Barrier> || std::is_same_v<O, WriteShared> ||
-                                 std::is_same_v<O, ReadShared> || std::is_same_v<O, DotShared>;
-        return !kEffect;
-      },
-      op);
+  return holds_any<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount, Undefined, Broadcast, Slice,
+                   View, Unary, Binary, Select, Cast, Reduce, Dot, Load, Convert, ReduceWarp>(op);
 }
 
 }  // namespace tessera

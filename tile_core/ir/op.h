@@ -30,7 +30,16 @@ inline bool Block::operator==(const Block& other) const = default;
 const char* name_of(UnaryFn fn);
 const char* name_of(BinaryFn fn);
 const char* name_of(ReduceFn fn);
+const char* name_of(CopyKind kind);
+const char* name_of(SlotStep step);
 
-/// No effect but its results, and equal operands give equal results: may be shared, dropped and moved.
+/// Whether an operation is one of some kinds.
+template <typename... Kinds>
+bool holds_any(const Op& op) {
+  return (std::holds_alternative<Kinds>(op) || ...);
+}
+
+/// No effect but its results, and equal operands give equal results: may be shared, dropped and moved. (Not
+/// shared: Undefined, since whoever fills it does so in place.)
 bool is_pure(const Op& op);
 }  // namespace tessera

@@ -23,10 +23,11 @@ void Parser::header() {
   program_.name = lexer_.word("the program's name");
   lexer_.expect("stage");
   auto stage = enumerator(lexer_.next().text, Stage::ready);
-  if (!stage) lexer_.fail("a stage (tile, mapped, masked, placed, laid_out, device, synced, ready)");
+  if (!stage) lexer_.fail("a stage (tile, mapped, masked, placed, laid_out, roled, device, synced, ready)");
   program_.stage = *stage;
   lexer_.take();
   if (lexer_.accept("warps")) program_.launch.warps = lexer_.integer("the number of warps");
+  program_.launch.persistent = lexer_.accept("persistent");
   if (lexer_.accept("shared")) program_.launch.shared_bytes = lexer_.integer("bytes of shared memory");
   lexer_.expect("{");
 }
@@ -60,7 +61,7 @@ void Parser::axis_declaration() {
   lexer_.expect(":");
   info.extent = lexer_.integer("the axis' extent");
   auto kind = enumerator(lexer_.next().text, AxisKind::warps);
-  if (!kind) lexer_.fail("the axis' kind (grid, all, loop, warps)");
+  if (!kind) lexer_.fail("the axis' kind (grid, all, loop, part, warps)");
   info.kind = *kind;
   lexer_.take();
   if (info.kind != AxisKind::warps) info.dim = dim();
@@ -79,87 +80,6 @@ void Parser::tensor_declaration(bool output) {
     if (lexer_.next().text != ")") lexer_.expect(",");
   }
   program_.tensors.push_back(std::move(tensor));
-}
-
-Block Parser::block() {
-  Block result;
-  while (!lexer_.accept("}")) {
-    if (lexer_.accept("yield")) {
-      result.yields = values();
-      lexer_.expect("}");
-      return result;
-    }
-    result.insts.push_back(instruction());
-  }
-  return result;
-}
-
-Inst Parser::instruction() {
-  if (lexer_.accept("pipelined")) return loop(true);
-  if (lexer_.accept("sequential")) return loop(false);
-  Inst inst{{}, {}, lexer_.loc()};
-  Token at = lexer_.next();
-  int number = -1;
-  Type result;
-  if (at.kind == TokenKind::value) {
-    number = lexer_.value("a value");
-    lexer_.expect(":");
-    result = type();
-    lexer_.expect("=");
-  }
-  Token name = lexer_.next();
-  lexer_.word("an operation");
-  auto op = operation(name.text);
-  if (!op) lexer_.fail_at(name, fmt::format("expected an operation, but got '{}'", name.text));
-  inst.op = std::move(*op);
-  if (number >= 0) inst.results.push_back(define(number, at, std::move(result)));
-  return inst;
-}
-
-Inst Parser::loop(bool pipelined) {
-  Inst inst{{}, {}, lexer_.loc()};
-  Loop loop;
-  loop.pipelined = pipelined;
-  loop.axis = axis();
-  lexer_.expect("from");
-  loop.begin = value();
-  lexer_.expect("until");
-  loop.end = value();
-  auto number = [&](ValueId& id) {
-    Token at = lexer_.next();
-    Type scalar;
-    scalar.dtype = i64;
-    id = define(lexer_.value("a value"), at, std::move(scalar));
-  };
-  if (lexer_.accept("start")) number(loop.start);
-  if (lexer_.accept("ticket")) number(loop.ticket);
-  if (lexer_.accept("carry")) carried_values(loop);
-  lexer_.expect("{");
-  loop.body = block();
-  if (lexer_.accept("results")) {
-    for (ValueId parameter : loop.parameters) {
-      if (!inst.results.empty()) lexer_.expect(",");
-      Token at = lexer_.next();
-      Type type = program_.type(parameter);
-      inst.results.push_back(define(lexer_.value("a result for every carried value"), at, std::move(type)));
-    }
-  }
-  inst.op = std::move(loop);
-  return inst;
-}
-
-void Parser::carried_values(Loop& loop) {
-  lexer_.expect("(");
-  do {
-    Token at = lexer_.next();
-    int number = lexer_.value("a parameter");
-    lexer_.expect(":");
-    Type parameter = type();
-    lexer_.expect("=");
-    loop.carried.push_back(value());
-    loop.parameters.push_back(define(number, at, std::move(parameter)));
-  } while (lexer_.accept(","));
-  lexer_.expect(")");
 }
 
 Type Parser::type() {
@@ -183,6 +103,7 @@ Type Parser::type() {
     } while (lexer_.accept(","));
     lexer_.expect("]");
   }
+  result.pending = lexer_.accept("pending");
   if (lexer_.accept("x")) {
     result.slots = lexer_.integer("the number of slots");
   } else if (lexer_.accept("shared")) {

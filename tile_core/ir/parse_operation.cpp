@@ -4,8 +4,8 @@ namespace tessera {
 
 /// Reads what follows an operation's name; none where there is no such operation.
 std::optional<Op> Parser::operation(std::string_view name) {
-  for (auto family :
-       {&Parser::leaf, &Parser::arithmetic, &Parser::reduction, &Parser::memory, &Parser::shared_memory}) {
+  for (auto family : {&Parser::leaf, &Parser::arithmetic, &Parser::reduction, &Parser::memory,
+                      &Parser::shared_memory, &Parser::slot_step, &Parser::in_flight}) {
     if (std::optional<Op> op = (this->*family)(name)) return op;
   }
   return std::nullopt;
@@ -17,6 +17,8 @@ std::optional<Op> Parser::leaf(std::string_view name) {
   if (name == "size") return Size{dim()};
   if (name == "start") return Start{axis()};
   if (name == "block_index") return BlockIndex{};
+  if (name == "block_count") return BlockCount{};
+  if (name == "undefined") return Undefined{};
   if (name == "index") {
     Index op{axis()};
     if (lexer_.accept("at")) op.start = value();
@@ -38,8 +40,19 @@ std::optional<Op> Parser::arithmetic(std::string_view name) {
   }
   if (name == "cast") return Cast{value()};
   if (name == "broadcast") return Broadcast{value()};
+  if (name == "slice") return slice();
   if (name == "convert") return Convert{value()};
   return std::nullopt;
+}
+
+/// "%5 m/r at 0"
+Slice Parser::slice() {
+  Slice op{.a = value(), .of = axis()};
+  lexer_.expect("/");
+  op.to = axis();
+  lexer_.expect("at");
+  op.index = lexer_.integer("the number of the slice");
+  return op;
 }
 
 AxisId Parser::contracted_axis() {
@@ -86,51 +99,7 @@ std::optional<Op> Parser::memory(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<Op> Parser::shared_memory(std::string_view name) {
-  if (name == "channel") return channel();
-  if (name == "commit_copies") return CommitCopies{};
-  if (name == "wait_copies") return WaitCopies{lexer_.integer("the number of pending groups")};
-  if (name == "barrier") return Barrier{};
-  if (name == "read_shared") return ReadShared{slot()};
-  if (name == "write_shared") {
-    Slot to = slot();
-    return WriteShared{to, next_value()};
-  }
-  if (name == "copy" || name == "copy_async") {
-    CopyIn op{.load = load(), .to = {}, .async = name == "copy_async"};
-    lexer_.expect("to");
-    op.to = slot();
-    lexer_.expect("vector");
-    op.vector = lexer_.integer("the elements of one access");
-    return op;
-  }
-  if (name == "dot_shared") {
-    DotShared op;
-    op.axis = contracted_axis();
-    op.a = slot();
-    lexer_.expect(",");
-    op.b = slot();
-    lexer_.expect("onto");
-    op.accumulator = value();
-    return op;
-  }
-  return std::nullopt;
-}
-
-Channel Parser::channel() {
-  Channel op;
-  lexer_.expect("order");
-  lexer_.expect("(");
-  while (!lexer_.accept(")")) {
-    op.order.push_back(axis());
-    if (lexer_.next().text != ")") lexer_.expect(",");
-  }
-  lexer_.expect("pitch");
-  op.pitch = lexer_.integer("elements from row to row");
-  if (lexer_.accept("offset")) op.offset = lexer_.integer("bytes");
-  return op;
-}
-
+/// "a(m at %1, k at %2)"
 Load Parser::load() {
   Load op{.tensor = tensor(), .subscripts = {}};
   lexer_.expect("(");
@@ -145,19 +114,6 @@ Subscript Parser::subscript() {
   if (lexer_.next().kind == TokenKind::value) return {AxisId::none, value()};
   Subscript result{axis()};
   if (lexer_.accept("at")) result.value = value();
-  return result;
-}
-
-/// "%5" of a channel with one slot, "%5[2]", "%5[%9 + 2]".
-Slot Parser::slot() {
-  Slot result{.channel = value()};
-  if (!lexer_.accept("[")) return result;
-  if (lexer_.next().kind == TokenKind::value) {
-    result.ticket = value();
-    lexer_.expect("+");
-  }
-  result.offset = lexer_.integer("the slot's number");
-  lexer_.expect("]");
   return result;
 }
 

@@ -8,25 +8,32 @@
 
 namespace tessera {
 
-/// Recursive descent over the form that print.cpp writes. Functions are named after what they read.
+/// Recursive descent over the form that Printer writes. Functions are named after what they read.
 class Parser {
  public:
   Parser(std::string_view text, const char* file) : lexer_(text, file) {}
   Program program();
 
  private:
-  // parse.cpp: declarations, types, blocks
+  // parse.cpp: declarations, types
   void header();
   bool declaration();
   void axis_declaration();
   void tensor_declaration(bool output);
-  Block block();
-  Inst instruction();
-  Inst loop(bool pipelined);
-  void carried_values(Loop& loop);
   Type type();
   Layout layout();
   Repeat repeat();
+
+  // parse_block.cpp
+  Block block();
+  Inst instruction();
+  void line(Inst& inst);
+  void loop(Inst& inst, bool pipelined);
+  void carried_values(Loop& loop);
+  void branch(Inst& inst);
+  void results(Inst& inst, const std::vector<ValueId>& like, std::string_view expected);
+  Roles roles();
+  Role role();
 
   // parse_operation.cpp
   std::optional<Op> operation(std::string_view name);
@@ -34,11 +41,21 @@ class Parser {
   std::optional<Op> arithmetic(std::string_view name);
   std::optional<Op> reduction(std::string_view name);
   std::optional<Op> memory(std::string_view name);
-  std::optional<Op> shared_memory(std::string_view name);
-  Channel channel();
+  Slice slice();
   Load load();
   Subscript subscript();
+
+  // parse_device.cpp
+  std::optional<Op> shared_memory(std::string_view name);
+  std::optional<Op> slot_step(std::string_view name);
+  std::optional<Op> in_flight(std::string_view name);
+  int pending_groups();
+  Channel channel();
+  CopyIn copy_in(CopyKind kind);
+  CopyOut copy_out();
+  IssueDot issue_dot();
   Slot slot();
+  Part part();
 
   // names and values
   template <typename Id, typename Table>
@@ -50,6 +67,7 @@ class Parser {
   std::vector<ValueId> values();
   ValueId value();
   ValueId next_value();  ///< after a comma
+  ValueId number();      ///< defines a value that is i64
   ValueId define(int number, const Token& at, Type type);
   template <typename Enum>
   std::optional<Enum> enumerator(std::string_view name, Enum last);

@@ -20,13 +20,13 @@ AxisId Program::new_axis(AxisInfo info) {
 }
 
 const char* name_of(Stage stage) {
-  constexpr std::array kNames = {"tile",     "mapped", "masked", "placed",
-                                 "laid_out", "device", "synced", "ready"};
+  constexpr std::array kNames = {"tile",  "mapped", "masked", "placed", "laid_out",
+                                 "roled", "device", "synced", "ready"};
   return kNames.at(static_cast<std::size_t>(stage));
 }
 
 const char* name_of(AxisKind kind) {
-  constexpr std::array kNames = {"grid", "all", "loop", "warps"};
+  constexpr std::array kNames = {"grid", "all", "loop", "part", "warps"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

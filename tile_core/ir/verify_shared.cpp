@@ -66,7 +66,7 @@ class SharedRules {
     const Channel& channel = *channels_.at(o.to.channel);
     int bytes = o.vector * size_of(p_.type(o.to.channel).dtype);
     bool power = bytes > 0 && (bytes & (bytes - 1)) == 0;
-    if (!power || bytes > kAlignment || (o.async && bytes < 4)) {
+    if (!power || bytes > kAlignment || (o.kind == CopyKind::async && bytes < 4)) {
       fail(fmt::format("one access of {} elements has {} bytes", o.vector, bytes));
     }
     if (row(channel) % o.vector != 0 || channel.pitch % o.vector != 0) {

@@ -31,6 +31,7 @@ class TypeRules {
         [&](const Scalar& o) { result_is(p_.scalars.at(index_of(o.scalar)).dtype, {}); },
         [&](const Size&) { result_is(i64, {}); }, [&](const Index& o) { index(o); },
         [&](const Start&) { result_is(i64, {}); }, [&](const BlockIndex&) { result_is(i64, {}); },
+        [&](const BlockCount&) { result_is(i64, {}); }, [&](const Undefined&) {},
         [&](const Broadcast& o) {
           result_is(type(o.a).dtype, joined({result().axes, type(o.a).axes}));
         },
@@ -52,7 +53,7 @@ class TypeRules {
         },
         [&](const CommitCopies&) {}, [&](const WaitCopies&) {}, [&](const Barrier&) {},
         [&](const WriteShared& o) { slot_holds(o.to, type(o.value).dtype, type(o.value).axes); },
-        [&](const ReadShared& o) { slot_holds(o.from, result().dtype, result().axes); });
+        [&](const ReadShared& o) { slot_holds(o.from, result().dtype, result().axes); }, [](const auto&) {});
   }
 
  private:
