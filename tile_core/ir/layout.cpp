@@ -92,6 +92,24 @@ Layout Layout::rename(AxisId from, AxisId to) const {
   return Layout(std::move(renamed));
 }
 
+Layout Layout::slice(AxisId of, AxisId to, int extent) const {
+  std::vector<Repeat> repeats;
+  for (Repeat repeat : repeats_) {
+    if (repeat.axis == of) {
+      const bool beyond = repeat.stride * repeat.count > extent;
+      if (beyond && repeat.place != Place::reg) {
+        throw InternalError::format(
+            "a slice of {} lanes has part of a digit of {} steps of {} in lanes or warps", extent,
+            repeat.count, repeat.stride);
+      }
+      if (repeat.stride >= extent) continue;
+      repeat = {repeat.place, to, beyond ? extent / repeat.stride : repeat.count, repeat.stride};
+    }
+    repeats.push_back(repeat);
+  }
+  return Layout(std::move(repeats));
+}
+
 std::vector<int> Layout::registers_in(const Layout& other) const {
   std::vector<AxisId> axes;
   for (const Repeat& r : other.repeats_) {

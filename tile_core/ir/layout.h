@@ -48,6 +48,9 @@ class Layout {
   Layout restrict_to(const std::vector<AxisId>& axes) const;
   /// The layout with one axis named otherwise.
   Layout rename(AxisId from, AxisId to) const;
+  /// The layout of `extent` neighbouring lanes of an axis, as the lanes of axis `to`; throws InternalError
+  /// where other threads hold the other lanes.
+  Layout slice(AxisId of, AxisId to, int extent) const;
   /// For every register, the register of `other` that holds the same element as seen by the same thread,
   /// where `other` is this layout restricted to fewer axes.
   std::vector<int> registers_in(const Layout& other) const;

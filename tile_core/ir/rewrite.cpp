@@ -18,21 +18,31 @@ class Numbering {
   }
 
   void block(Block& b) {
-    for (Inst& inst : b.insts) {
-      for_each_operand(inst.op, [this](ValueId& id) { value(id); });
-      if (Loop* loop = std::get_if<Loop>(&inst.op)) {
-        if (loop->start != ValueId::none) value(loop->start);
-        if (loop->ticket != ValueId::none) value(loop->ticket);
-        for (ValueId& id : loop->parameters) value(id);
-        block(loop->body);
-      }
-      for (ValueId& id : inst.results) value(id);
-    }
+    for (Inst& inst : b.insts) instruction(inst);
     for (ValueId& id : b.yields) value(id);
   }
 
  private:
+  void instruction(Inst& inst) {
+    for_each_operand(inst.op, [this](ValueId& id) { value(id); });
+    if (Roles* roles = std::get_if<Roles>(&inst.op)) return each(*roles);
+    if (Loop* loop = std::get_if<Loop>(&inst.op)) {
+      value(loop->start), value(loop->ticket);
+      for (ValueId& id : loop->parameters) value(id);
+    }
+    for_each_block(inst.op, [this](Block& inner) { block(inner); });
+    for (ValueId& id : inst.results) value(id);
+  }
+
+  void each(Roles& roles) {
+    for (Role& role : roles.roles) {
+      value(role.instance);
+      block(role.body);
+    }
+  }
+
   void value(ValueId& id) {
+    if (id == ValueId::none) return;
     ValueId& now = now_.at(index_of(id));
     if (now == ValueId::none) now = p_.new_value(std::move(types_[index_of(id)]));
     id = now;
@@ -72,6 +82,10 @@ ValueId Rewriter::map(ValueId old) const {
   return now;
 }
 
+ValueId Rewriter::map_optional(ValueId old) const {
+  return old == ValueId::none ? old : map(old);
+}
+
 Op Rewriter::map(Op op) const {
   for_each_operand(op, [this](ValueId& id) { id = map(id); });
   return op;
@@ -98,11 +112,28 @@ void Rewriter::emit_statement(Op op, Loc loc) {
   block_->insts.push_back({{}, std::move(op), loc});
 }
 
+std::vector<ValueId> Rewriter::emit_all(Op op, const std::vector<Type>& types, Loc loc) {
+  std::vector<ValueId> results;
+  for (const Type& type : types) results.push_back(define(type));
+  block_->insts.push_back({results, std::move(op), loc});
+  return results;
+}
+
+Block Rewriter::emit_block(const std::function<std::vector<ValueId>()>& fill) {
+  Block result;
+  Block* outer = std::exchange(block_, &result);
+  result.yields = fill();
+  block_ = outer;
+  return result;
+}
+
 void Rewriter::copy(const Inst& inst) {
   if (std::holds_alternative<Loop>(inst.op)) {
     copy_loop(inst);
     return;
   }
+  if (const If* branch = std::get_if<If>(&inst.op)) return copy_if(inst, *branch);
+  if (const Roles* roles = std::get_if<Roles>(&inst.op)) return copy_roles(inst, *roles);
   Inst now{{}, map(inst.op), inst.loc};
   for (ValueId id : inst.results) now.results.push_back(redefine(id));
   block_->insts.push_back(std::move(now));
@@ -114,6 +145,8 @@ std::vector<ValueId> Rewriter::copy_loop(const Inst& inst, const LoopHooks& hook
   now.axis = old.axis;
   now.begin = map(old.begin);
   now.end = map(old.end);
+  now.step = map_optional(old.step);
+  now.first_ticket = map_optional(old.first_ticket);
   now.pipelined = old.pipelined;
   now.start = redefine(old.start);
   now.ticket = redefine(old.ticket);
@@ -140,6 +173,26 @@ std::vector<ValueId> Rewriter::copy_loop(const Inst& inst, const LoopHooks& hook
   result.op = std::move(now);
   block_->insts.push_back(std::move(result));
   return results;
+}
+
+void Rewriter::copy_if(const Inst& inst, const If& old) {
+  If now{.condition = map(old.condition)};
+  now.then = emit_block([&] { return copy_block(old.then); });
+  now.otherwise = emit_block([&] { return copy_block(old.otherwise); });
+  std::vector<Type> types;
+  for (ValueId id : now.then.yields) types.push_back(out_.type(id));
+  std::vector<ValueId> results = emit_all(std::move(now), types, inst.loc);
+  for (std::size_t i = 0; i < results.size(); ++i) replace(inst.results.at(i), results[i]);
+}
+
+void Rewriter::copy_roles(const Inst& inst, const Roles& old) {
+  Roles now;
+  for (const Role& role : old.roles) {
+    now.roles.push_back(role);
+    now.roles.back().instance = redefine(role.instance);
+    now.roles.back().body = emit_block([&] { return copy_block(role.body); });
+  }
+  emit_statement(std::move(now), inst.loc);
 }
 
 std::vector<ValueId> Rewriter::copy_block(const Block& block) {

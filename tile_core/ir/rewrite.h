@@ -8,8 +8,8 @@ namespace tessera {
 
 class Rewriter;
 
-/// Returns true where it has emitted what replaces `inst`, or dropped it; false has it copied. A loop that is
-/// copied has its body go through the rule.
+/// Returns true where it has emitted what replaces `inst`, or dropped it; false has it copied. What is copied
+/// has its blocks go through the rule.
 using Rule = std::function<bool(Rewriter&, const Inst& inst)>;
 
 /// A new program from `in`, instruction by instruction, with values numbered in order of definition.
@@ -45,9 +45,13 @@ class Rewriter {
 
   ValueId define(Type type) {
     return out_.new_value(std::move(type));
-  }  ///< for a loop's start, ticket and parameters
+  }  ///< for a loop's start, ticket and parameters, a role's instance
   ValueId emit(Op op, Type type, Loc loc);
   void emit_statement(Op op, Loc loc);
+  std::vector<ValueId> emit_all(Op op, const std::vector<Type>& types, Loc loc);  ///< of several results
+  /// A block for an operation that is emitted afterwards, as a branch or a role's body: `fill` emits into it
+  /// and returns its yields.
+  Block emit_block(const std::function<std::vector<ValueId>()>& fill);
 
   /// Emits the instruction as it is, operands mapped, and maps its results.
   void copy(const Inst& inst);
@@ -58,6 +62,9 @@ class Rewriter {
 
  private:
   friend Program rewrite(const Program& in, const Rule& rule);
+  void copy_if(const Inst& inst, const If& old);
+  void copy_roles(const Inst& inst, const Roles& old);
+  ValueId map_optional(ValueId old) const;
   ValueId redefine(ValueId old);
 
   const Program& in_;

@@ -22,42 +22,45 @@ class Live {
 
   bool operator()(const Inst& inst) const {
     if (std::any_of(inst.results.begin(), inst.results.end(), *this)) return true;
-    const Loop* loop = std::get_if<Loop>(&inst.op);
-    return loop == nullptr ? !is_pure(inst.op)
-                           : std::any_of(loop->body.insts.begin(), loop->body.insts.end(), *this);
+    if (!holds_any<Loop, If>(inst.op)) return !is_pure(inst.op);
+    bool inside = false;
+    for_each_block(inst.op, [&](const Block& b) {
+      inside = inside || std::any_of(b.insts.begin(), b.insts.end(), *this);
+    });
+    return inside;
   }
 
-  /// Whether a loop has to carry its i-th value.
+  /// Whether a loop has to carry its i-th value, or a branch to yield it.
   bool carries(const Inst& inst, std::size_t i) const {
-    return (*this)(inst.results[i]) || (*this)(std::get<Loop>(inst.op).parameters[i]);
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    return (*this)(inst.results[i]) || (loop != nullptr && (*this)(loop->parameters[i]));
   }
 
  private:
   void mark(ValueId id) {
+    if (id == ValueId::none) return;
     changed_ = changed_ || !live_[index_of(id)];
     live_[index_of(id)] = true;
   }
 
   void block(const Block& b) {
     for (auto inst = b.insts.rbegin(); inst != b.insts.rend(); ++inst) {
-      const Loop* loop = std::get_if<Loop>(&inst->op);
-      if (loop != nullptr) body(*inst, *loop);
-      if (!(*this)(*inst)) continue;
-      if (loop == nullptr) {
-        for_each_operand(inst->op, [this](ValueId id) { mark(id); });
-      } else {
-        mark(loop->begin);
-        mark(loop->end);
-      }
+      for_each_block(inst->op, [&](const Block& inner) {
+        block(inner);
+        for (std::size_t i = 0; i < inner.yields.size(); ++i) {
+          if (carries(*inst, i)) mark(inner.yields[i]);
+        }
+      });
+      if ((*this)(*inst)) operands(*inst);
     }
   }
 
-  void body(const Inst& inst, const Loop& loop) {
-    block(loop.body);
-    for (std::size_t i = 0; i < loop.carried.size(); ++i) {
-      if (!carries(inst, i)) continue;
-      mark(loop.carried[i]);
-      mark(loop.body.yields[i]);
+  void operands(const Inst& inst) {
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    if (loop == nullptr) return for_each_operand(inst.op, [this](ValueId id) { mark(id); });
+    for (ValueId id : {loop->begin, loop->end, loop->step, loop->first_ticket}) mark(id);
+    for (std::size_t i = 0; i < loop->carried.size(); ++i) {
+      if (carries(inst, i)) mark(loop->carried[i]);
     }
   }
 
@@ -77,13 +80,15 @@ void filter(std::vector<ValueId>& list, const std::vector<bool>& keep) {
 void remove_dead(Block& b, const Live& live) {
   std::erase_if(b.insts, [&](const Inst& inst) { return !live(inst); });
   for (Inst& inst : b.insts) {
-    Loop* loop = std::get_if<Loop>(&inst.op);
-    if (loop == nullptr) continue;
+    if (!holds_any<Loop, If, Roles>(inst.op)) continue;
     std::vector<bool> keep;
-    for (std::size_t i = 0; i < loop->carried.size(); ++i) keep.push_back(live.carries(inst, i));
-    for (auto* list : {&loop->carried, &loop->parameters, &loop->body.yields, &inst.results})
-      filter(*list, keep);
-    remove_dead(loop->body, live);
+    for (std::size_t i = 0; i < inst.results.size(); ++i) keep.push_back(live.carries(inst, i));
+    if (Loop* loop = std::get_if<Loop>(&inst.op)) filter(loop->carried, keep), filter(loop->parameters, keep);
+    for_each_block(inst.op, [&](Block& inner) {
+      filter(inner.yields, keep);
+      remove_dead(inner, live);
+    });
+    filter(inst.results, keep);
   }
 }
 
@@ -95,7 +100,6 @@ Uses::Uses(const Program& program)
 }
 
 void Uses::define(ValueId id, const Inst& inst, const Inst* loop) {
-  if (id == ValueId::none) return;
   definers_.at(index_of(id)) = &inst;
   loops_.at(index_of(id)) = loop;
 }
@@ -103,14 +107,13 @@ void Uses::define(ValueId id, const Inst& inst, const Inst* loop) {
 void Uses::block(const Block& b, const Inst* around) {
   for (const Inst& inst : b.insts) {
     for_each_operand(inst.op, [&](ValueId id) { users_.at(index_of(id)).push_back(&inst); });
+    const Inst* inside = std::holds_alternative<Loop>(inst.op) ? &inst : around;
+    for_each_definition(inst, [&](ValueId id) { define(id, inst, inside); });
     for (ValueId id : inst.results) define(id, inst, around);
-    const Loop* loop = std::get_if<Loop>(&inst.op);
-    if (loop == nullptr) continue;
-    define(loop->start, inst, &inst);
-    define(loop->ticket, inst, &inst);
-    for (ValueId id : loop->parameters) define(id, inst, &inst);
-    block(loop->body, &inst);
-    for (ValueId id : loop->body.yields) users_.at(index_of(id)).push_back(&inst);
+    for_each_block(inst.op, [&](const Block& inner) {
+      block(inner, inside);
+      for (ValueId id : inner.yields) users_.at(index_of(id)).push_back(&inst);
+    });
   }
 }
 

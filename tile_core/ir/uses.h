@@ -10,10 +10,11 @@ class Uses {
  public:
   explicit Uses(const Program& program);
 
-  /// The instruction that defines a value: of a loop's start, ticket, parameters and results, the loop.
+  /// The instruction that defines a value: of a loop's start, ticket, parameters and results, the loop; of an
+  /// instance's number, the roles.
   const Inst& definer(ValueId id) const { return *definers_.at(index_of(id)); }
-  /// The instructions that take it, in order, once for each time that they do. What a body yields is taken by
-  /// its loop.
+  /// The instructions that take it, in order, once for each time that they do. What a block yields is
+  /// taken by its instruction.
   const std::vector<const Inst*>& users(ValueId id) const { return users_.at(index_of(id)); }
   bool is_used(ValueId id) const { return !users(id).empty(); }
   /// The innermost loop whose body defines a value (for what a loop defines for its body, that loop); null at
@@ -29,8 +30,8 @@ class Uses {
   std::vector<const Inst*> loops_;
 };
 
-/// The program without the instructions, loops and carried values that have no effect on a tensor or on
-/// shared memory.
+/// The program without the instructions, loops, branches, and carried and yielded values that have no effect
+/// on a tensor or on shared memory.
 Program remove_unused(const Program& program);
 
 }  // namespace tessera
