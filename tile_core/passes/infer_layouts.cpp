@@ -8,6 +8,7 @@
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
+#include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/layouts.h"
 
 namespace tessera {
@@ -98,6 +99,8 @@ class InsertConversions {
 };
 
 int choose_warps(const Program& program, const PassContext& context) {
+  constexpr int kGroupWarps = 4;
+  if (uses_wgmma(program, context)) return kGroupWarps * sharing_of(program, context).row_groups();
   if (context.schedule.warps != Schedule::kAutomatic) return context.schedule.warps;
   std::int64_t largest = 1;
   for (const Type& type : program.types) {

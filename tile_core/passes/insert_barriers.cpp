@@ -5,6 +5,7 @@
 #include "tile_core/passes/copy_groups.h"
 #include "tile_core/passes/hazards.h"
 #include "tile_core/passes/passes.h"
+#include "tile_core/passes/role_barriers.h"
 
 namespace tessera {
 namespace {
@@ -69,7 +70,7 @@ class InsertBarriers {
 
   void note(const Inst& inst, Hazards& state) const {
     if (const CopyIn* copy = std::get_if<CopyIn>(&inst.op)) {
-      copy->async ? state.copying(key(copy->to)) : state.written(key(copy->to));
+      copy->kind == CopyKind::async ? state.copying(key(copy->to)) : state.written(key(copy->to));
     } else if (const WriteShared* write = std::get_if<WriteShared>(&inst.op)) {
       state.written(key(write->to));
     } else if (std::holds_alternative<CommitCopies>(inst.op)) {
@@ -145,6 +146,8 @@ class InsertBarriers {
 }  // namespace
 
 Program insert_barriers(const Program& in, const PassContext&) {
+  bool roles = !in.body.insts.empty() && std::holds_alternative<Roles>(in.body.insts.back().op);
+  if (roles) return with_role_barriers(in);
   Program synced = InsertBarriers(in).run();
   return InsertBarriers(join_copy_groups(in, synced)).run();
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "tile_core/passes/dot_path.h"
+
 namespace tessera {
 namespace {
 
@@ -91,6 +93,18 @@ Layout dot_layout(const Program& program, const std::vector<AxisId>& rows, const
   given *= digits.spread(Place::warp, columns, warps / given);
   digits.replicate(Place::warp, warps / given);
   return digits.finish(joined(rows, columns));
+}
+
+Layout wgmma_layout(const Program& program, AxisId rows, AxisId columns, int row_groups) {
+  int of_group = program.axis(rows).extent / row_groups;
+  return Layout({{Place::reg, columns, 2, 1},
+                 {Place::reg, rows, 2, 8},
+                 {Place::reg, columns, program.axis(columns).extent / 8, 8},
+                 {Place::reg, rows, of_group / kDotRows, kDotRows},
+                 {Place::lane, columns, 4, 2},
+                 {Place::lane, rows, 8, 1},
+                 {Place::warp, rows, 4, 16},
+                 {Place::warp, rows, row_groups, of_group}});
 }
 
 Layout access_layout(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous, int vector,

@@ -15,6 +15,10 @@ int warps_for(std::int64_t elements);
 Layout dot_layout(const Program& program, const std::vector<AxisId>& rows, const std::vector<AxisId>& columns,
                   int warps, int column_vector);
 
+/// Rows and columns of wgmma's accumulators: 64 rows a warpgroup and instruction, each of `row_groups`
+/// warpgroups the same number of rows (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts").
+Layout wgmma_layout(const Program& program, AxisId rows, AxisId columns, int row_groups);
+
 /// A tile that is read or written along `contiguous` with accesses of `vector` elements: lanes along that
 /// axis first, warps along the others first, so that a reduction along it stays in a warp where it can.
 Layout access_layout(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous, int vector,

@@ -4,6 +4,7 @@
 #include "tile_core/base/error.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/passes/channels.h"
+#include "tile_core/passes/lower_roles.h"
 #include "tile_core/passes/passes.h"
 #include "tile_core/target/access.h"
 
@@ -63,7 +64,9 @@ class LowerTiles {
     int bytes = access.vector * size_of(p_.type(inst.result()).dtype);
     Slot to = channels_.slot(inst.result());
     bool async = context_.target.cp_async && bytes >= kSmallestAsync;
-    r.emit_statement(CopyIn{std::get<Load>(r.map(inst.op)), to, async, access.vector}, inst.loc);
+    r.emit_statement(CopyIn{std::get<Load>(r.map(inst.op)), to, async ? CopyKind::async : CopyKind::threads,
+                            access.vector},
+                     inst.loc);
     if (async) r.emit_statement(CommitCopies{}, inst.loc);
     r.replace(inst.result(), to.channel);
     return true;
@@ -133,6 +136,8 @@ class LowerTiles {
 }  // namespace
 
 Program lower_tiles(const Program& in, const PassContext& context) {
+  bool roles = !in.body.insts.empty() && std::holds_alternative<Roles>(in.body.insts.back().op);
+  if (roles) return lower_roles(in, context);
   LowerTiles pass(in, context);
   return rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
 }

@@ -42,6 +42,11 @@ Program infer_layouts(const Program& in, const PassContext& context);
 /// same values. Before lower_tiles, which makes rings of what a loop carries in shared memory.
 Program pipeline_loops(const Program& in, const PassContext& context);
 
+/// One thread's role asks the copy engine for every tile of a loop, the others' roles compute: a channel for
+/// every load that crosses, and for each role the loops and the arithmetic that it needs. Where dots are not
+/// wgmma, nothing. After infer_layouts, whose warps it splits.
+Program specialize_warps(const Program& in, const PassContext& context);
+
 /// Tiles in shared memory become channels and copies, conversions go through shared memory, reductions across
 /// warps become two. Reorders: a sum is taken per thread, warp and block.
 Program lower_tiles(const Program& in, const PassContext& context);

@@ -15,6 +15,7 @@ constexpr Pass kPipeline[] = {
     {"place_tiles", place_tiles, Stage::placed},              // registers or shared memory
     {"infer_layouts", infer_layouts, Stage::laid_out},        // threads, and conversions where layouts meet
     {"pipeline_loops", pipeline_loops, Stage::laid_out},      // loads run ahead
+    {"specialize_warps", specialize_warps, Stage::roled},     // who loads, who computes
     {"lower_tiles", lower_tiles, Stage::device},              // channels, copies, reductions across warps
     {"insert_barriers", insert_barriers, Stage::synced},      // waits and barriers
     {"plan_shared_memory", plan_shared_memory, Stage::ready}  // offsets

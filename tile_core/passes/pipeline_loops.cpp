@@ -2,6 +2,7 @@
 #include <map>
 
 #include "tile_core/ir/rewrite.h"
+#include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/passes.h"
 
 namespace tessera {
@@ -125,6 +126,7 @@ class PipelineLoops {
 }  // namespace
 
 Program pipeline_loops(const Program& in, const PassContext& context) {
+  if (uses_wgmma(in, context)) return in;  // a producer leads
   PipelineLoops pass(in, choose_stages(context));
   return rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
 }

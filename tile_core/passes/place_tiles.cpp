@@ -2,6 +2,7 @@
 
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
+#include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/passes.h"
 
 namespace tessera {
@@ -9,13 +10,14 @@ namespace {
 
 class PlaceTiles {
  public:
-  explicit PlaceTiles(const Program& program) : program_(program), uses_(program) {}
+  PlaceTiles(const Program& program, const PassContext& context)
+      : program_(program), uses_(program), wgmma_(uses_wgmma(program, context)) {}
 
   bool operator()(Rewriter& r, const Inst& inst) const {
     const Dot* dot = std::get_if<Dot>(&inst.op);
     if (dot == nullptr) return false;
     Dot placed = std::get<Dot>(r.map(inst.op));
-    placed.a = in_shared(r, dot->a, placed.a, inst.loc);
+    if (!wgmma_) placed.a = in_shared(r, dot->a, placed.a, inst.loc);
     placed.b = in_shared(r, dot->b, placed.b, inst.loc);
     r.replace(inst.result(), r.emit(placed, program_.type(inst.result()), inst.loc));
     return true;
@@ -41,19 +43,20 @@ class PlaceTiles {
 
   const Program& program_;
   Uses uses_;
+  bool wgmma_;  // which takes its first operand from registers too
 };
 
 }  // namespace
 
-Program place_tiles(const Program& in, const PassContext&) {
+Program place_tiles(const Program& in, const PassContext& context) {
   Program marked = in;
-  PlaceTiles place(in);
+  PlaceTiles place(in, context);
   for (std::size_t i = 0; i < marked.types.size(); ++i) {
     Type& type = marked.types[i];
     if (!type.axes.empty())
       type.space = place.only_multiplied(static_cast<ValueId>(i)) ? Space::shared : Space::registers;
   }
-  return rewrite(marked, PlaceTiles(marked));
+  return rewrite(marked, PlaceTiles(marked, context));
 }
 
 }  // namespace tessera

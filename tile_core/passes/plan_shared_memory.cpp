@@ -27,13 +27,25 @@ std::string too_big(const Program& p, const PassContext& c, std::int64_t total) 
 }  // namespace
 
 Program plan_shared_memory(const Program& in, const PassContext& context) {
+  constexpr std::int64_t kBarrierBytes = 16;  // of a slot: two mbarriers
   Program out = in;
   std::int64_t total = 0;
+  auto place = [&](int& offset, std::int64_t bytes, int alignment) {
+    total = (total + alignment - 1) / alignment * alignment;
+    offset = static_cast<int>(std::min<std::int64_t>(total, context.target.shared_bytes));
+    total += bytes;
+  };
   for (Inst& inst : out.body.insts) {
     Channel* channel = std::get_if<Channel>(&inst.op);
     if (channel == nullptr) continue;
-    channel->offset = static_cast<int>(std::min<std::int64_t>(total, context.target.shared_bytes));
-    total += slot_bytes(out, out.type(inst.result()), *channel) * out.type(inst.result()).slots;
+    const Type& type = out.type(inst.result());
+    place(channel->offset, slot_bytes(out, type, *channel) * type.slots, slot_alignment(*channel));
+  }
+  const std::map<ValueId, Protocol> passed = protocols(in);
+  for (Inst& inst : out.body.insts) {
+    Channel* channel = std::get_if<Channel>(&inst.op);
+    if (channel != nullptr && passed.contains(inst.result()))
+      place(channel->barriers, kBarrierBytes * out.type(inst.result()).slots, kBarrierBytes);
   }
   if (total > context.target.shared_bytes) throw UserError(too_big(in, context, total));
   out.launch.shared_bytes = static_cast<int>(total);

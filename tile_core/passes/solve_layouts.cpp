@@ -3,6 +3,7 @@
 #include "tile_core/base/error.h"
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/uses.h"
+#include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/infer_layouts.h"
 #include "tile_core/passes/layouts.h"
 #include "tile_core/target/access.h"
@@ -14,7 +15,11 @@ namespace {
 class Solver {
  public:
   Solver(const Program& program, const PassContext& context)
-      : p_(program), context_(context), uses_(program), layouts_(program.types.size()) {}
+      : p_(program),
+        context_(context),
+        uses_(program),
+        row_groups_(uses_wgmma(program, context) ? sharing_of(program, context).row_groups() : 0),
+        layouts_(program.types.size()) {}
 
   LayoutMap run() {
     dots(p_.body);
@@ -36,9 +41,20 @@ class Solver {
       if (const Loop* loop = std::get_if<Loop>(&inst.op)) dots(loop->body);
       const Dot* dot = std::get_if<Dot>(&inst.op);
       if (dot == nullptr || p_.type(inst.result()).axes.empty()) continue;
+      if (row_groups_ > 0) {
+        wgmma(inst.result(), *dot);
+        continue;
+      }
       layouts_.set(inst.result(), dot_layout(p_, free_axes(dot->a, dot->axis), free_axes(dot->b, dot->axis),
                                              p_.launch.warps, column_vector(dot->b, dot->axis)));
     }
+  }
+
+  /// An operand in registers has its contracted axis where an accumulator has its columns.
+  void wgmma(ValueId result, const Dot& dot) {
+    DotAxes axes = dot_axes(p_, dot);
+    layouts_.set(result, wgmma_layout(p_, axes.rows, axes.columns, row_groups_));
+    if (in_registers(dot.a)) layouts_.set(dot.a, wgmma_layout(p_, axes.rows, dot.axis, row_groups_));
   }
 
   std::vector<AxisId> free_axes(ValueId operand, AxisId contracted) const {
@@ -160,6 +176,7 @@ class Solver {
   const Program& p_;
   const PassContext& context_;
   Uses uses_;
+  int row_groups_;  // 0: dots are not wgmma
   LayoutMap layouts_;
 };
 

@@ -1,9 +1,12 @@
 #include "tile_core/target/schedule.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fmt/ranges.h>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "tile_core/base/error.h"
 
@@ -15,7 +18,18 @@ struct Field {
   int Schedule::*member;
 };
 constexpr std::array kFields = {Field{"stages", &Schedule::stages}, Field{"warps", &Schedule::warps},
-                                Field{"blocks", &Schedule::blocks}, Field{"vector", &Schedule::vector}};
+                                Field{"blocks", &Schedule::blocks}, Field{"vector", &Schedule::vector},
+                                Field{"groups", &Schedule::groups}, Field{"raster", &Schedule::raster}};
+constexpr std::array kShares = {"automatic", "together", "alternate"};
+constexpr std::array kGrids = {"automatic", "once", "persistent"};
+
+/// The enumerator of a word; none where there is no such word.
+template <typename Enum, std::size_t N>
+std::optional<Enum> enumerator(const std::array<const char*, N>& words, std::string_view word) {
+  auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<Enum>(found - words.begin());
+}
 
 struct Call {
   const Program& program;
@@ -42,6 +56,8 @@ std::string out_of_range(const char* field, int value, int highest) {
 constexpr int kMaxStages = 8;
 constexpr int kMaxBlocks = 16;
 constexpr int kMaxVector = 16;
+constexpr int kMaxGroups = 3;
+constexpr int kMaxRaster = 64;
 constexpr int kLanes = 32;
 
 const std::array kRules = {
@@ -81,6 +97,14 @@ const std::array kRules = {
                        : fmt::format("vector is {} bytes, and must be 1, 2, 4, 8, 16 or automatic",
                                      c.s.vector);
          }},
+    Rule{"groups", [](const Call& c) { return out_of_range("groups", c.s.groups, kMaxGroups); }},
+    Rule{"raster", [](const Call& c) { return out_of_range("raster", c.s.raster, kMaxRaster); }},
+    Rule{"alternate groups are persistent",
+         [](const Call& c) {
+           bool broken = c.s.share == Share::alternate && (c.s.grid == Grid::once || c.s.groups == 1);
+           return std::string(broken ? "share is alternate, which needs two groups and a persistent grid"
+                                     : "");
+         }},
     Rule{"facts name every tensor",
          [](const Call& c) {
            bool broken = c.facts.tensors.size() != c.program.tensors.size();
@@ -110,30 +134,51 @@ std::string to_text(const Schedule& schedule) {
     if (int value = schedule.*field.member; value != Schedule::kAutomatic)
       parts.push_back(fmt::format("{}={}", field.name, value));
   }
+  if (schedule.share != Share::automatic)
+    parts.push_back(fmt::format("share={}", kShares.at(static_cast<std::size_t>(schedule.share))));
+  if (schedule.grid != Grid::automatic)
+    parts.push_back(fmt::format("grid={}", kGrids.at(static_cast<std::size_t>(schedule.grid))));
   return parts.empty() ? "automatic" : fmt::format("{}", fmt::join(parts, " "));
 }
+
+namespace {
+
+/// Sets one field from "name=value"; false where there is no such field or value.
+bool set_field(Schedule& schedule, std::string_view word) {
+  std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return false;
+  std::string_view name = word.substr(0, equals);
+  std::string_view value = word.substr(equals + 1);
+  if (name == "share") {
+    auto share = enumerator<Share>(kShares, value);
+    schedule.share = share.value_or(Share::automatic);
+    return share.has_value();
+  }
+  if (name == "grid") {
+    auto grid = enumerator<Grid>(kGrids, value);
+    schedule.grid = grid.value_or(Grid::automatic);
+    return grid.has_value();
+  }
+  for (const Field& field : kFields) {
+    if (name != field.name) continue;
+    auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), schedule.*field.member);
+    return error == std::errc() && end == value.data() + value.size();
+  }
+  return false;
+}
+
+}  // namespace
 
 Schedule schedule_from_text(const std::string& text) {
   Schedule schedule;
   std::istringstream words(text);
   for (std::string word; words >> word;) {
-    if (word == "automatic") continue;
-    std::size_t equals = word.find('=');
-    const Field* found = nullptr;
-    for (const Field& field : kFields) {
-      if (word.substr(0, equals) == field.name) found = &field;
-    }
-    int value = 0;
-    const char* digits = word.data() + std::min(equals, word.size() - 1) + 1;
-    auto [end, error] = std::from_chars(digits, word.data() + word.size(), value);
-    if (found == nullptr || equals == std::string::npos || error != std::errc() ||
-        end != word.data() + word.size()) {
-      throw UserError::format(
-          "schedule '{}': expected 'automatic' or fields stages=, warps=, blocks=, vector= with numbers, but "
-          "got '{}'",
-          text, word);
-    }
-    schedule.*found->member = value;
+    if (word == "automatic" || set_field(schedule, word)) continue;
+    throw UserError::format(
+        "schedule '{}': expected 'automatic' or fields stages=, warps=, blocks=, vector=, groups=, raster= "
+        "with "
+        "numbers, share=together|alternate, grid=once|persistent, but got '{}'",
+        text, word);
   }
   return schedule;
 }

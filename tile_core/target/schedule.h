@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,12 @@
 #include "tile_core/target/target.h"
 
 namespace tessera {
+
+/// How consumer warpgroups share the work: all on one tile, a row block each; the same, in turns between
+/// their dots and their arithmetic; or each on its own tile, so that one's stores run under the other's dots.
+enum class Share : std::uint8_t { automatic, together, alternate };
+/// One block for every tile, or as many as the device holds, each of which visits every so-many-th tile.
+enum class Grid : std::uint8_t { automatic, once, persistent };
 
 /// How a program is mapped to the machine; the program says what. Every field's default, `kAutomatic`, leaves
 /// the decision to the compiler.
@@ -17,6 +24,11 @@ struct Schedule {
   int warps = kAutomatic;   ///< per block, 1 to 32, a power of two
   int blocks = kAutomatic;  ///< blocks that must fit on one multiprocessor, 1 to 16: bounds the registers
   int vector = kAutomatic;  ///< bytes of one access to global memory at the most: 1, 2, 4, 8 or 16
+  // Where dots are wgmma:
+  int groups = kAutomatic;  ///< consumer warpgroups, 1 to 3
+  Share share = Share::automatic;
+  Grid grid = Grid::automatic;
+  int raster = kAutomatic;  ///< rows of tiles that one wave of blocks sweeps, 1 to 64
 
   bool operator==(const Schedule&) const = default;
 };

@@ -13,7 +13,8 @@ Target target(std::string arch, int major, int minor, int shared_kib, int shared
           .minor = minor,
           .shared_bytes = shared_kib * kKiB,
           .shared_bytes_sm = shared_sm_kib * kKiB,
-          .cp_async = major >= 8};
+          .cp_async = major >= 8,
+          .wgmma = major == 9};
 }
 
 std::string known_names() {

@@ -1,0 +1,144 @@
+#include "tile_core/passes/dot_path.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "tile_core/ir/operands.h"
+#include "tile_core/target/access.h"
+
+namespace tessera {
+namespace {
+
+constexpr int kMaxColumns = 256;
+constexpr int kColumnStep = 8;
+constexpr int kDepth = 16;          // contracted elements of one wgmma on 16-bit operands
+constexpr int kBulkAlignment = 16;  // bytes, of addresses and strides
+
+std::vector<const Dot*> dots_of(const Program& program) {
+  std::vector<const Dot*> dots;
+  for_each_inst(program.body, [&](const Inst& inst) {
+    if (const Dot* dot = std::get_if<Dot>(&inst.op)) dots.push_back(dot);
+  });
+  return dots;
+}
+
+/// One dot's conditions, in words.
+class Conditions {
+ public:
+  Conditions(const Program& program, const PassContext& context)
+      : p_(program), context_(context), uses_(program) {}
+
+  std::string broken_by(const Dot& dot, int row_groups) const {
+    const Type& a = p_.type(dot.a);
+    const Type& b = p_.type(dot.b);
+    if (a.dtype != b.dtype || size_of(a.dtype) != 2)
+      return fmt::format("its operands are {} and {}", name_of(a.dtype), name_of(b.dtype));
+    if (a.axes.size() != 2 || b.axes.size() != 2) return "its operands are not matrices";
+    DotAxes axes = dot_axes(p_, dot);
+    if (int rows = extent(axes.rows); rows % (kDotRows * row_groups) != 0)
+      return fmt::format("its {} rows are no multiple of {} for each of {} warpgroups", rows, kDotRows,
+                         row_groups);
+    if (int columns = extent(axes.columns); columns % kColumnStep != 0 || columns > kMaxColumns)
+      return fmt::format("its {} columns are no multiple of {} up to {}", columns, kColumnStep, kMaxColumns);
+    if (int depth = extent(dot.axis); depth % kDepth != 0)
+      return fmt::format("it contracts {} lanes, no multiple of {}", depth, kDepth);
+    if (const Load* load = loaded(dot.a)) {
+      if (std::string broken = not_bulk(*load); !broken.empty()) return broken;
+    }
+    const Load* load = loaded(dot.b);
+    return load == nullptr ? "its second operand is computed" : not_bulk(*load);
+  }
+
+ private:
+  int extent(AxisId axis) const { return p_.axis(axis).extent; }
+
+  const Load* loaded(ValueId id) const {
+    const Inst* definer = &uses_.definer(id);
+    if (const Convert* convert = std::get_if<Convert>(&definer->op)) definer = &uses_.definer(convert->a);
+    return std::get_if<Load>(&definer->op);
+  }
+
+  std::string not_bulk(const Load& load) const {
+    const TensorDecl& tensor = p_.tensor(load.tensor);
+    const TensorFacts& facts = context_.facts.tensors.at(index_of(load.tensor));
+    if (facts.contiguous_dim < 0) return fmt::format("tensor '{}' has no dim of stride 1", tensor.name);
+    if (facts.alignment < kBulkAlignment) {
+      return fmt::format("tensor '{}' is aligned to {} bytes, and bulk copies need {}", tensor.name,
+                         facts.alignment, kBulkAlignment);
+    }
+    AxisId fastest = load.subscripts.at(static_cast<std::size_t>(facts.contiguous_dim)).axis;
+    if (fastest == AxisId::none || swizzle_of(p_, tensor.dtype, fastest) == 0)
+      return fmt::format("tensor '{}' is not read in rows of 32 bytes along its contiguous dim", tensor.name);
+    return "";
+  }
+
+  const Program& p_;
+  const PassContext& context_;
+  Uses uses_;
+};
+
+/// The axis that holds the rows of every dot, where there is one, it is the grid's, and nothing reduces it.
+AxisId common_rows(const Program& program) {
+  AxisId rows = AxisId::none;
+  bool reduced = false;
+  for (const Dot* dot : dots_of(program)) {
+    AxisId axis = dot_axes(program, *dot).rows;
+    if (axis == AxisId::none || program.axis(axis).kind != AxisKind::grid) return AxisId::none;
+    if (rows != AxisId::none && rows != axis) return AxisId::none;
+    rows = axis;
+  }
+  for_each_inst(program.body, [&](const Inst& inst) {
+    const Reduce* reduce = std::get_if<Reduce>(&inst.op);
+    reduced = reduced || (reduce != nullptr && reduce->axis == rows);
+  });
+  return reduced ? AxisId::none : rows;
+}
+
+}  // namespace
+
+DotAxes dot_axes(const Program& program, const Dot& dot) {
+  auto free_axis = [&](ValueId operand) {
+    const auto& axes = program.type(operand).axes;
+    auto it = std::find_if(axes.begin(), axes.end(), [&](AxisId axis) { return axis != dot.axis; });
+    return it == axes.end() ? AxisId::none : *it;
+  };
+  return {free_axis(dot.a), free_axis(dot.b)};
+}
+
+int swizzle_of(const Program& program, DType dtype, AxisId fastest) {
+  int row = program.axis(fastest).extent * size_of(dtype);
+  for (int swizzle : {128, 64, 32}) {
+    if (row % swizzle == 0) return swizzle;
+  }
+  return 0;
+}
+
+Sharing sharing_of(const Program& program, const PassContext& context) {
+  const Schedule& s = context.schedule;
+  Sharing sharing;
+  AxisId rows = common_rows(program);
+  int most = rows == AxisId::none ? 1 : program.axis(rows).extent / kDotRows;
+  if (s.share == Share::alternate) return {.groups = 2, .share = s.share};
+  sharing.groups = s.groups != Schedule::kAutomatic ? s.groups : std::clamp(most, 1, 2);
+  return sharing;
+}
+
+std::string why_not_wgmma(const Program& program, const PassContext& context) {
+  if (!context.target.wgmma) return fmt::format("{} has no wgmma", context.target.arch);
+  if (context.schedule.warps != Schedule::kAutomatic)
+    return fmt::format("the schedule has {} warps do the dots by FMA", context.schedule.warps);
+  std::vector<const Dot*> dots = dots_of(program);
+  if (dots.empty()) return "the program has no dot";
+  Sharing sharing = sharing_of(program, context);
+  if (sharing.row_groups() > 1 && common_rows(program) == AxisId::none)
+    return fmt::format("{} warpgroups share a tile, but the dots have no common axis of rows",
+                       sharing.groups);
+  Conditions conditions(program, context);
+  for (const Dot* dot : dots) {
+    std::string broken = conditions.broken_by(*dot, sharing.row_groups());
+    if (!broken.empty()) return fmt::format("the dot over '{}': {}", program.axis(dot->axis).name, broken);
+  }
+  return "";
+}
+
+}  // namespace tessera

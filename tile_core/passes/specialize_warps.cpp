@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <optional>
+
+#include "tile_core/ir/operands.h"
+#include "tile_core/ir/rewrite.h"
+#include "tile_core/ir/uses.h"
+#include "tile_core/passes/role_writer.h"
+
+namespace tessera {
+namespace {
+
+constexpr int kGroupWarps = 4;
+const Type kIndex{.dtype = i64};
+
+/// Registers of a thread: what a block of so many warpgroups is launched with, dealt out again; 0: as
+/// launched.
+struct Registers {
+  int producer = 0;
+  int consumer = 0;
+};
+Registers registers_for(int groups) {
+  if (groups == 1) return {};
+  return groups == 2 ? Registers{40, 232} : Registers{32, 160};
+}
+
+bool is_scalar(const Program& p, const Inst& inst) {
+  return inst.results.size() == 1 && is_pure(inst.op) && p.type(inst.result()).axes.empty();
+}
+
+/// One thread that asks the copy engine for every tile.
+class Producer : RoleWriter {
+ public:
+  using RoleWriter::RoleWriter;
+
+  Role role(int registers) {
+    return {.warps = kGroupWarps, .registers = registers, .elected = true, .body = write(p_.body)};
+  }
+
+ private:
+  void instruction(const Inst& inst) override {
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    if (loop != nullptr && loop->axis == AxisId::none) return tile_loop(inst, *loop);
+    if (loop != nullptr && streams(*loop)) return streaming_loop(inst, *loop);
+    if (const Stream* stream = stream_of(inst)) return copy(inst, *stream);
+    if (is_scalar(p_, inst) && b_.knows_operands(inst.op)) {
+      b_.replace(inst.result(), b_.emit(b_.mapped(inst.op), p_.type(inst.result()), inst.loc));
+    }
+  }
+
+  void streaming_loop(const Inst& inst, const Loop& old) {
+    Loop loop{.axis = old.axis, .begin = b_.map(old.begin), .end = b_.map(old.end)};
+    loop.first_ticket = first_ticket(old);
+    loop.start = b_.define(old.start, kIndex);
+    loop.ticket = tickets_[&old] = b_.out().new_value(kIndex);
+    Block* outer = b_.enter(&loop.body);
+    block(old.body);
+    b_.enter(outer);
+    b_.statement(std::move(loop), inst.loc);
+  }
+
+  void copy(const Inst& inst, const Stream& stream) {
+    const Slot leader = slot(leader_of(stream));
+    if (&leader_of(stream) == &stream) b_.statement(PassSlot{SlotStep::acquire, leader}, inst.loc);
+    Load load = std::get<Load>(inst.op);
+    for (Subscript& s : load.subscripts) s.value = b_.map(s.value);
+    b_.statement(CopyIn{std::move(load), slot(stream), CopyKind::bulk, 1}, inst.loc);
+    if (stream.last) b_.statement(PassSlot{SlotStep::commit, leader}, inst.loc);
+  }
+};
+
+/// Warpgroups that do everything else.
+class Consumer : RoleWriter {
+ public:
+  Consumer(RoleBuilder builder, const std::vector<Stream>& streams, Sharing sharing, AxisId rows)
+      : RoleWriter(std::move(builder), streams, sharing) {
+    if (sharing.row_groups() == 1) return;
+    AxisInfo info = p_.axis(rows);
+    part_.of = rows;
+    info.kind = AxisKind::part;
+    info.name += "_group";
+    info.extent /= sharing.row_groups();
+    part_.to = b_.out().new_axis(std::move(info));
+  }
+
+  Role role(int registers) {
+    Role role{.warps = kGroupWarps, .instances = sharing_.groups, .registers = registers};
+    if (sharing_.groups > 1) instance_ = role.instance = b_.out().new_value(kIndex);
+    part_.index = instance_;
+    role.body = write(p_.body);
+    return role;
+  }
+
+ private:
+  bool alternates() const override { return sharing_.share == Share::alternate; }
+
+  void instruction(const Inst& inst) override {
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    if (loop != nullptr && loop->axis == AxisId::none) return tile_loop(inst, *loop);
+    if (loop != nullptr) return inner_loop(inst, *loop);
+    if (const Stream* stream = stream_of(inst)) return view(inst, *stream);
+    Op op = of_group(b_.mapped(inst.op));
+    if (inst.results.empty()) return b_.statement(std::move(op), inst.loc);
+    b_.replace(inst.result(), b_.emit(std::move(op), of_group(p_.type(inst.result())), inst.loc));
+  }
+
+  /// Groups that alternate take turns with their dots: each waits for slots in the order in which they fill.
+  void inner_loop(const Inst& inst, const Loop& old) {
+    const bool turns = alternates() && streams(old);
+    Loop loop{
+        .axis = old.axis, .begin = b_.map(old.begin), .end = b_.map(old.end), .pipelined = old.pipelined};
+    if (streams(old)) {
+      loop.first_ticket = first_ticket(old);
+      loop.ticket = tickets_[&old] = b_.out().new_value(kIndex);
+    }
+    loop.start = b_.define(old.start, kIndex);
+    for (std::size_t i = 0; i < old.carried.size(); ++i) {
+      loop.carried.push_back(b_.map(old.carried[i]));
+      loop.parameters.push_back(b_.define(old.parameters[i], of_group(p_.type(old.parameters[i]))));
+    }
+    if (turns) b_.statement(TakeTurn{}, inst.loc);
+    Block* outer = b_.enter(&loop.body);
+    block(old.body);
+    for (ValueId id : old.body.yields) loop.body.yields.push_back(b_.map(id));
+    b_.enter(outer);
+    Inst result{{}, {}, inst.loc};
+    for (ValueId id : inst.results) result.results.push_back(b_.define(id, of_group(p_.type(id))));
+    result.op = std::move(loop);
+    b_.add(std::move(result));
+    if (turns) b_.statement(PassTurn{}, inst.loc);
+  }
+
+  void view(const Inst& inst, const Stream& stream) {
+    if (&leader_of(stream) == &stream) b_.statement(PassSlot{SlotStep::wait, slot(stream)}, inst.loc);
+    Slot seen = slot(stream);
+    const Type& type = p_.type(inst.result());
+    if (part_.of != AxisId::none && type.has(part_.of)) seen.part = part_;
+    b_.replace(inst.result(), b_.emit(View{seen}, of_group(type), inst.loc));
+  }
+
+  /// A slot goes back after the last instruction that reads it, or one that shares its barriers.
+  void passed(const Inst& inst) override {
+    for (const Stream& stream : streams_) {
+      if (&leader_of(stream) == &stream && stream.last_use == &inst)
+        b_.statement(PassSlot{SlotStep::release, slot(stream)}, inst.loc);
+    }
+  }
+
+  /// The same operation on a group's rows.
+  Op of_group(Op op) {
+    auto subscripts = [&](std::vector<Subscript>& list) {
+      for (Subscript& s : list) {
+        if (is_rows(s.axis)) s = {part_.to, start_of_group(s.value)};
+      }
+    };
+    if (Index* index = std::get_if<Index>(&op); index != nullptr && is_rows(index->axis))
+      *index = {part_.to, start_of_group(index->start)};
+    if (Load* load = std::get_if<Load>(&op)) subscripts(load->subscripts);
+    if (Store* store = std::get_if<Store>(&op)) subscripts(store->subscripts);
+    return op;
+  }
+
+  Type of_group(Type type) const {
+    if (part_.of == AxisId::none) return type;
+    std::replace(type.axes.begin(), type.axes.end(), part_.of, part_.to);
+    std::vector<Repeat> repeats;
+    int warps = 1;
+    const Layout renamed = type.layout.rename(part_.of, part_.to);
+    for (Repeat repeat : renamed.repeats()) {
+      if (repeat.place == Place::warp) {
+        repeat.count = std::min(repeat.count, kGroupWarps / warps);
+        warps *= repeat.count;
+      }
+      repeats.push_back(repeat);
+    }
+    type.layout = Layout(std::move(repeats));
+    return type;
+  }
+
+  bool is_rows(AxisId axis) const { return axis != AxisId::none && axis == part_.of; }
+
+  ValueId start_of_group(ValueId start) {
+    ValueId rows = b_.constant(b_.out().axis(part_.to).extent);
+    return b_.arithmetic(BinaryFn::add, start, b_.arithmetic(BinaryFn::mul, part_.index, rows));
+  }
+
+  Part part_;  // the rows of a group, where groups share a tile
+};
+
+AxisId rows_of(const Program& p) {
+  AxisId rows = AxisId::none;
+  for_each_inst(p.body, [&](const Inst& inst) {
+    if (const Dot* dot = std::get_if<Dot>(&inst.op)) rows = dot_axes(p, *dot).rows;
+  });
+  return rows;
+}
+
+/// What stands before the roles: channels, and the scalars that no loop makes.
+RoleBuilder shared_part(const Program& in, Program& out, std::vector<Stream>& streams) {
+  RoleBuilder b(in, out);
+  b.enter(&out.body);
+  for (Stream& stream : streams) {
+    Channel channel = stream.channel;
+    if (&streams[stream.leader] != &stream) channel.with = streams[stream.leader].id;
+    stream.id = b.emit(std::move(channel), stream.type);
+  }
+  for (const Inst& inst : in.body.insts) {
+    if (!is_scalar(in, inst) || !b.knows_operands(inst.op)) continue;
+    b.replace(inst.result(), b.emit(b.mapped(inst.op), in.type(inst.result()), inst.loc));
+  }
+  return b;
+}
+
+}  // namespace
+
+Program specialize_warps(const Program& in, const PassContext& context) {
+  if (!uses_wgmma(in, context)) return in;
+  const Sharing sharing = sharing_of(in, context);
+  std::vector<Stream> streams = streams_of(in, context);
+  Program out = in;
+  out.body = {};
+  out.types.clear();
+  RoleBuilder shared = shared_part(in, out, streams);
+  const Registers registers = registers_for(sharing.groups);
+  Roles roles;
+  roles.roles.push_back(Producer(shared, streams, sharing).role(registers.producer));
+  roles.roles.push_back(Consumer(shared, streams, sharing, rows_of(in)).role(registers.consumer));
+  out.body.insts.push_back({{}, std::move(roles), {}});
+  out.launch.warps = kGroupWarps * (1 + sharing.groups);
+  return remove_unused(out);
+}
+
+}  // namespace tessera

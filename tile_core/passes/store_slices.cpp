@@ -1,0 +1,169 @@
+#include "tile_core/passes/store_slices.h"
+
+#include <algorithm>
+
+#include "tile_core/ir/operands.h"
+#include "tile_core/passes/dot_path.h"
+#include "tile_core/passes/layouts.h"
+
+namespace tessera {
+namespace {
+
+constexpr int kBuffers = 2;         // slots of an instance
+constexpr int kBulkAlignment = 16;  // bytes
+constexpr int kMaxRowBytes = 128;
+const Type kIndex{.dtype = i64};
+
+bool is_elementwise(const Op& op) {
+  return std::holds_alternative<Unary>(op) || std::holds_alternative<Binary>(op) ||
+         std::holds_alternative<Select>(op) || std::holds_alternative<Cast>(op) ||
+         std::holds_alternative<Broadcast>(op) || std::holds_alternative<Constant>(op);
+}
+
+/// An axis for slices of another, of the same dim.
+AxisId part_of(Program& p, AxisId axis, int extent) {
+  AxisInfo info = p.axis(axis);
+  if (info.extent == extent) return axis;
+  info.kind = AxisKind::part;
+  info.name += "_slice";
+  info.extent = extent;
+  return p.new_axis(std::move(info));
+}
+
+}  // namespace
+
+void StoreSlicer::declare(RoleBuilder& b) {
+  int instances = 1;
+  for_each_inst(in_.body, [&](const Inst& inst) {
+    if (const Roles* roles = std::get_if<Roles>(&inst.op)) {
+      for (const Role& role : roles->roles) instances = std::max(instances, role.instances);
+    }
+  });
+  for_each_inst(in_.body, [&](const Inst& inst) {
+    const Store* store = std::get_if<Store>(&inst.op);
+    std::optional<StoreSlices> planned = store == nullptr ? std::nullopt : plan(b, *store);
+    if (!planned) return;
+    Type type{.dtype = in_.tensor(store->tensor).dtype,
+              .axes = {planned->slice_rows, planned->slice_columns},
+              .slots = kBuffers * instances};
+    Channel channel{.order = type.axes};
+    channel.swizzle = swizzle_of(b.out(), type.dtype, planned->slice_columns);
+    planned->channel = b.emit(std::move(channel), std::move(type));
+    plans_[&inst] = *planned;
+  });
+}
+
+std::optional<StoreSlices> StoreSlicer::plan(RoleBuilder& b, const Store& store) {
+  const Type& type = in_.type(store.value);
+  const TensorFacts& facts = context_.facts.tensors.at(index_of(store.tensor));
+  if (size_of(type.dtype) != 2 || type.axes.size() != 2 || facts.alignment < kBulkAlignment)
+    return std::nullopt;
+  StoreSlices s{.rows = AxisId::none, .columns = AxisId::none};
+  for (std::size_t i = 0; i < store.subscripts.size(); ++i) {
+    AxisId axis = store.subscripts[i].axis;
+    if (axis == AxisId::none) continue;
+    (static_cast<int>(i) == facts.contiguous_dim ? s.columns : s.rows) = axis;
+  }
+  if (s.rows == AxisId::none || s.columns == AxisId::none) return std::nullopt;
+  if (in_.axis(s.rows).extent % kDotRows != 0) return std::nullopt;
+  if (type.layout != wgmma_layout(in_, s.rows, s.columns, 1)) return std::nullopt;
+  int row_bytes = swizzle_of(in_, type.dtype, s.columns);
+  if (row_bytes == 0) return std::nullopt;
+  s.slice_rows = part_of(b.out(), s.rows, kDotRows);
+  s.slice_columns = part_of(b.out(), s.columns, std::min(row_bytes, kMaxRowBytes) / size_of(type.dtype));
+  s.row_slices = in_.axis(s.rows).extent / kDotRows;
+  s.column_slices = in_.axis(s.columns).extent / b.out().axis(s.slice_columns).extent;
+  return s;
+}
+
+bool StoreSlicer::store(RoleBuilder& b, const Inst& inst, ValueId instance) {
+  auto planned = plans_.find(&inst);
+  if (planned == plans_.end()) return false;
+  const StoreSlices& s = planned->second;
+  const Store& store = std::get<Store>(inst.op);
+  made_.clear();
+  ValueId first = ValueId::none;
+  if (instance != ValueId::none) {
+    ValueId buffers = b.constant(kBuffers);
+    first = b.arithmetic(BinaryFn::mul, instance, buffers);
+  }
+  int number = 0;
+  for (int column = 0; column < s.column_slices; ++column) {
+    for (int row = 0; row < s.row_slices; ++row) {
+      Slot slot{.channel = s.channel, .ticket = first, .offset = number++ % kBuffers};
+      ValueId value = slice(b, store.value, s, row, column);
+      CopyOut out{.from = slot, .tensor = store.tensor, .subscripts = {}};
+      for (const Subscript& subscript : store.subscripts)
+        out.subscripts.push_back(moved(b, subscript, s, row, column));
+      b.statement(WriteShared{slot, value}, inst.loc);
+      b.statement(std::move(out), inst.loc);
+      b.statement(CommitStores{}, inst.loc);
+    }
+  }
+  return true;
+}
+
+Subscript StoreSlicer::moved(RoleBuilder& b, const Subscript& subscript, const StoreSlices& s, int row,
+                             int column) {
+  ValueId start = subscript.value == ValueId::none ? ValueId::none : b.map(subscript.value);
+  bool along_rows = subscript.axis == s.rows;
+  if (!along_rows && subscript.axis != s.columns) return {subscript.axis, start};
+  AxisId axis = along_rows ? s.slice_rows : s.slice_columns;
+  int lanes = (along_rows ? row : column) * b.out().axis(axis).extent;
+  if (lanes == 0) return {axis, start};
+  ValueId step = b.constant(lanes);
+  return {axis, b.arithmetic(BinaryFn::add, start, step)};
+}
+
+/// What is made element by element is made again, slice by slice: then few registers hold it at a time.
+ValueId StoreSlicer::slice(RoleBuilder& b, ValueId old, const StoreSlices& s, int row, int column) {
+  const Type& type = in_.type(old);
+  bool has_rows = type.has(s.rows), has_columns = type.has(s.columns);
+  if (!has_rows && !has_columns) return b.map(old);
+  Key key{old, has_rows ? row : 0, has_columns ? column : 0};
+  if (auto found = made_.find(key); found != made_.end()) return found->second;
+  const Inst& definer = uses_.definer(old);
+  bool again = is_elementwise(definer.op) || std::holds_alternative<Load>(definer.op) ||
+               std::holds_alternative<Index>(definer.op);
+  return made_[key] = again ? rebuilt(b, definer, s, row, column) : cut(b, old, s, row, column);
+}
+
+ValueId StoreSlicer::rebuilt(RoleBuilder& b, const Inst& inst, const StoreSlices& s, int row, int column) {
+  Op op = inst.op;
+  if (Load* load = std::get_if<Load>(&op)) {
+    for (Subscript& subscript : load->subscripts) subscript = moved(b, subscript, s, row, column);
+  } else if (Index* index = std::get_if<Index>(&op)) {
+    Subscript start = moved(b, {index->axis, index->start}, s, row, column);
+    *index = {start.axis, start.value};
+  } else {
+    for_each_operand(op, [&](ValueId& id) { id = slice(b, id, s, row, column); });
+  }
+  return b.emit(std::move(op), sliced(b, in_.type(inst.result()), s), inst.loc);
+}
+
+ValueId StoreSlicer::cut(RoleBuilder& b, ValueId old, const StoreSlices& s, int row, int column) {
+  ValueId now = b.map(old);
+  auto along = [&](AxisId of, AxisId to, int index) {
+    Type type = b.out().type(now);
+    if (of == to || !type.has(of)) return;
+    std::replace(type.axes.begin(), type.axes.end(), of, to);
+    type.layout = type.layout.slice(of, to, b.out().axis(to).extent);
+    now = b.emit(Slice{now, of, to, index}, std::move(type), uses_.definer(old).loc);
+  };
+  along(s.rows, s.slice_rows, row);
+  along(s.columns, s.slice_columns, column);
+  return now;
+}
+
+Type StoreSlicer::sliced(RoleBuilder& b, Type type, const StoreSlices& s) const {
+  auto along = [&](AxisId of, AxisId to) {
+    if (of == to || !type.has(of)) return;
+    std::replace(type.axes.begin(), type.axes.end(), of, to);
+    type.layout = type.layout.slice(of, to, b.out().axis(to).extent);
+  };
+  along(s.rows, s.slice_rows);
+  along(s.columns, s.slice_columns);
+  return type;
+}
+
+}  // namespace tessera

@@ -1,0 +1,99 @@
+#include "tile_core/passes/streams.h"
+
+#include <algorithm>
+
+#include "tile_core/ir/operands.h"
+#include "tile_core/passes/dot_path.h"
+
+namespace tessera {
+namespace {
+
+constexpr int kStages = 4;      // of a loop's loads
+constexpr int kTileStages = 1;  // of loads that stand outside loops
+
+class Streams {
+ public:
+  Streams(const Program& program, const PassContext& context) : p_(program), context_(context) {}
+
+  std::vector<Stream> run() {
+    block(p_.body, nullptr);
+    return std::move(streams_);
+  }
+
+ private:
+  /// Whether an instruction, or one inside its blocks, reads a value.
+  static bool reads(const Inst& inst, ValueId id) {
+    bool found = false;
+    for_each_operand(inst.op, [&](ValueId operand) { found = found || operand == id; });
+    for_each_block(inst.op, [&](const Block& inner) {
+      for (const Inst& i : inner.insts) found = found || reads(i, id);
+    });
+    return found;
+  }
+
+  void block(const Block& b, const Loop* around) {
+    for (const Inst& inst : b.insts) {
+      const Loop* loop = std::get_if<Loop>(&inst.op);
+      if (loop != nullptr) block(loop->body, loop->axis == AxisId::none ? nullptr : loop);
+    }
+    const std::size_t first = streams_.size();
+    for (const Inst& inst : b.insts) {
+      if (std::holds_alternative<Load>(inst.op) && p_.type(inst.result()).space == Space::shared)
+        add(inst, around, b, first);
+    }
+  }
+
+  void add(const Inst& inst, const Loop* around, const Block& b, std::size_t first) {
+    Stream stream{.load = &inst, .loop = around, .leader = streams_.size()};
+    stream.type = p_.type(inst.result());
+    stream.type.space = Space::anywhere;
+    stream.type.slots = around == nullptr                                  ? kTileStages
+                        : context_.schedule.stages == Schedule::kAutomatic ? kStages
+                                                                           : context_.schedule.stages;
+    stream.channel.order = order_of(std::get<Load>(inst.op));
+    stream.channel.swizzle = swizzle_of(p_, stream.type.dtype, stream.channel.order.back());
+    for (const Inst& user : b.insts) {
+      if (reads(user, inst.result())) stream.last_use = &user;
+    }
+    for (std::size_t i = first; i < streams_.size(); ++i) {
+      if (streams_[i].leader != i || !share_a_dot(b, streams_[i].load->result(), inst.result())) continue;
+      stream.leader = i;
+      streams_[i].last_use = std::max(streams_[i].last_use, stream.last_use);  // of one block
+      for (std::size_t j = i; j < streams_.size(); ++j)
+        streams_[j].last = streams_[j].last && streams_[j].leader != i;
+    }
+    streams_.push_back(std::move(stream));
+  }
+
+  /// Slowest axis first: as the tensor's dims, but for its contiguous one, which is last.
+  std::vector<AxisId> order_of(const Load& load) const {
+    auto contiguous =
+        static_cast<std::size_t>(context_.facts.tensors.at(index_of(load.tensor)).contiguous_dim);
+    std::vector<AxisId> order;
+    for (std::size_t i = 0; i < load.subscripts.size(); ++i) {
+      if (i != contiguous && load.subscripts[i].axis != AxisId::none)
+        order.push_back(load.subscripts[i].axis);
+    }
+    order.push_back(load.subscripts[contiguous].axis);
+    return order;
+  }
+
+  static bool share_a_dot(const Block& b, ValueId a, ValueId other) {
+    return std::any_of(b.insts.begin(), b.insts.end(), [&](const Inst& inst) {
+      const Dot* dot = std::get_if<Dot>(&inst.op);
+      return dot != nullptr && ((dot->a == a && dot->b == other) || (dot->a == other && dot->b == a));
+    });
+  }
+
+  const Program& p_;
+  const PassContext& context_;
+  std::vector<Stream> streams_;
+};
+
+}  // namespace
+
+std::vector<Stream> streams_of(const Program& program, const PassContext& context) {
+  return Streams(program, context).run();
+}
+
+}  // namespace tessera

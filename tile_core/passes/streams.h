@@ -1,0 +1,27 @@
+#pragma once
+#include <map>
+#include <vector>
+
+#include "tile_core/ir/uses.h"
+#include "tile_core/passes/passes.h"
+
+namespace tessera {
+
+/// A tile that crosses from the producer to the consumers: a load into shared memory, through a channel.
+struct Stream {
+  const Inst* load = nullptr;
+  const Loop* loop = nullptr;  ///< that it stands in; null: none but the loop over tiles
+  std::size_t leader = 0;      ///< the stream whose barriers it shares, itself where it leads
+  bool last = true;            ///< of those that share barriers, in program order
+  const Inst* last_use =
+      nullptr;  ///< in the load's block: the last that reads the tile, or one that it leads
+  Type type;    ///< of the channel
+  Channel channel;
+  ValueId id = ValueId::none;  ///< the channel, once it is declared
+};
+
+/// Every load into shared memory of a program at Stage::laid_out, in program order. Loads of one block that
+/// one dot reads share barriers.
+std::vector<Stream> streams_of(const Program& program, const PassContext& context);
+
+}  // namespace tessera
