@@ -6,7 +6,8 @@
 
 namespace tessera {
 
-/// Rows of one wgmma, those of a warpgroup.
+/// A warpgroup, which issues wgmma, and the rows of one.
+inline constexpr int kGroupWarps = 4;
 inline constexpr int kDotRows = 64;
 
 /// Why the dots of a program cannot be wgmma on the context's target, with the values; empty where they can.

@@ -36,7 +36,11 @@ class InsertConversions {
     if (!follows) return false;
     const Layout& wanted = layouts_.of(inst.result());
     Op op = inst.op;
-    for_each_operand(op, [&](ValueId& id) { id = operand(r, id, wanted, inst.loc); });
+    const Dot* dot = std::get_if<Dot>(&inst.op);
+    for_each_operand(op, [&](ValueId& id) {
+      bool multiplied = dot != nullptr && id == dot->a;
+      id = operand(r, id, multiplied ? multiplied_layout(*dot) : wanted, inst.loc);
+    });
     r.replace(inst.result(), r.emit(std::move(op), program_.type(inst.result()), inst.loc));
     return true;
   }
@@ -47,6 +51,12 @@ class InsertConversions {
     if (type.space != Space::registers) return r.map(old);
     Layout layout = wanted.restrict_to(type.axes);
     return layout == type.layout ? r.map(old) : converted(r, old, std::move(layout), loc);
+  }
+
+  /// Of a dot's first operand, where it is in registers.
+  Layout multiplied_layout(const Dot& dot) const {
+    return wgmma_layout(program_, dot_axes(program_, dot).rows, dot.axis,
+                        program_.launch.warps / kGroupWarps);
   }
 
   ValueId converted(Rewriter& r, ValueId old, Layout layout, Loc loc) const {
@@ -99,7 +109,6 @@ class InsertConversions {
 };
 
 int choose_warps(const Program& program, const PassContext& context) {
-  constexpr int kGroupWarps = 4;
   if (uses_wgmma(program, context)) return kGroupWarps * sharing_of(program, context).row_groups();
   if (context.schedule.warps != Schedule::kAutomatic) return context.schedule.warps;
   std::int64_t largest = 1;

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
+#include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/passes.h"
@@ -99,6 +101,20 @@ int raster_of(const Program& p, const PassContext& context) {
   return context.schedule.raster == Schedule::kAutomatic ? kRows : context.schedule.raster;
 }
 
+/// Takes the scalars out of a block that depend on nothing made inside it, but for `varies`.
+std::vector<Inst> take_invariant(const Program& p, Block& block, ValueId varies) {
+  std::set<ValueId> inside = {varies};
+  std::vector<Inst> taken, kept;
+  for (Inst& inst : block.insts) {
+    bool depends = inst.results.size() != 1 || !is_pure(inst.op) || !p.type(inst.result()).axes.empty();
+    for_each_operand(inst.op, [&](ValueId id) { depends = depends || inside.contains(id); });
+    if (depends) for_each_definition(inst, [&](ValueId id) { inside.insert(id); });
+    (depends ? kept : taken).push_back(std::move(inst));
+  }
+  block.insts = std::move(kept);
+  return taken;
+}
+
 /// The same for a block that stays: a loop over the tiles of the grid, from its own number in steps of the
 /// number of blocks.
 Program looped(Program p) {
@@ -122,6 +138,7 @@ Program looped(Program p) {
     ValueId count = emit(Binary{BinaryFn::div, sum, emit(Constant{static_cast<double>(info.extent)})});
     loop.end = loop.end == ValueId::none ? count : emit(Binary{BinaryFn::mul, loop.end, count});
   }
+  for (Inst& inst : take_invariant(p, once, loop.start)) p.body.insts.push_back(std::move(inst));
   loop.body = std::move(once);
   p.body.insts.push_back({{}, std::move(loop), {}});
   p.launch.persistent = true;

@@ -9,7 +9,6 @@
 namespace tessera {
 namespace {
 
-constexpr int kGroupWarps = 4;
 const Type kIndex{.dtype = i64};
 
 /// Registers of a thread: what a block of so many warpgroups is launched with, dealt out again; 0: as
