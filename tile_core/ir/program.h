@@ -82,6 +82,12 @@ struct Program {
 const char* name_of(Stage stage);
 const char* name_of(AxisKind kind);
 
+/// Whether the block's warps have roles: then Roles is the program's last statement.
+inline bool has_roles(const Program& program) {
+  const std::vector<Inst>& insts = program.body.insts;
+  return !insts.empty() && std::holds_alternative<Roles>(insts.back().op);
+}
+
 /// The number of elements of a tile.
 std::int64_t elements(const Program& program, const Type& type);
 

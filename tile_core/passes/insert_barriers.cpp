@@ -146,8 +146,7 @@ class InsertBarriers {
 }  // namespace
 
 Program insert_barriers(const Program& in, const PassContext&) {
-  bool roles = !in.body.insts.empty() && std::holds_alternative<Roles>(in.body.insts.back().op);
-  if (roles) return with_role_barriers(in);
+  if (has_roles(in)) return with_role_barriers(in);
   Program synced = InsertBarriers(in).run();
   return InsertBarriers(join_copy_groups(in, synced)).run();
 }

@@ -136,8 +136,7 @@ class LowerTiles {
 }  // namespace
 
 Program lower_tiles(const Program& in, const PassContext& context) {
-  bool roles = !in.body.insts.empty() && std::holds_alternative<Roles>(in.body.insts.back().op);
-  if (roles) return lower_roles(in, context);
+  if (has_roles(in)) return lower_roles(in, context);
   LowerTiles pass(in, context);
   return rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
 }

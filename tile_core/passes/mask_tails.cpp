@@ -13,8 +13,9 @@
 namespace tessera {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 double identity(ReduceFn fn) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (fn) {
     case ReduceFn::sum:
       return 0;
@@ -53,17 +54,17 @@ class MaskTails {
   explicit MaskTails(const Program& program)
       : program_(program), uses_(program), starts_(starts_of(program.body)) {}
 
-  bool operator()(Rewriter& r, const Inst& inst) const {
+  bool operator()(Rewriter& r, const Inst& inst) {
     if (const Reduce* reduce = std::get_if<Reduce>(&inst.op)) {
-      ValueId operand = masked(r, reduce->a, reduce->axis, identity(reduce->fn), inst.loc);
+      ValueId operand = masked(r, reduce->a, reduce->axis, identity(reduce->fn), inst);
       r.replace(inst.result(),
                 r.emit(Reduce{reduce->fn, operand, reduce->axis}, program_.type(inst.result()), inst.loc));
       return true;
     }
     if (const Dot* dot = std::get_if<Dot>(&inst.op)) {
       Dot result = std::get<Dot>(r.map(inst.op));
-      result.a = masked(r, dot->a, dot->axis, 0, inst.loc);
-      result.b = masked(r, dot->b, dot->axis, 0, inst.loc);
+      result.a = masked(r, dot->a, dot->axis, 0, inst);
+      result.b = masked(r, dot->b, dot->axis, 0, inst);
       r.replace(inst.result(), r.emit(result, program_.type(inst.result()), inst.loc));
       return true;
     }
@@ -74,6 +75,7 @@ class MaskTails {
   /// What the invalid lanes of an axis hold, where that is known. What lies outside a tensor reads 0; 0 times
   /// what may be infinite is not 0.
   std::optional<double> fill(ValueId id, AxisId axis) const {
+    if (auto masked = masked_.find({id, axis}); masked != masked_.end()) return masked->second;
     const Op& op = uses_.definer(id).op;
     if (const Constant* constant = std::get_if<Constant>(&op)) return constant->value;
     if (!program_.type(id).has(axis)) return std::nullopt;
@@ -82,11 +84,35 @@ class MaskTails {
     const Select* select = std::get_if<Select>(&op);
     std::optional<double> condition = select == nullptr ? std::nullopt : fill(select->condition, axis);
     if (condition) return fill(*condition != 0 ? select->a : select->b, axis);
+    if (const Unary* unary = std::get_if<Unary>(&op)) return fill_of(*unary, axis);
     const Binary* binary = std::get_if<Binary>(&op);
-    if (binary == nullptr || binary->fn != BinaryFn::mul) return std::nullopt;
-    std::optional<double> a = fill(binary->a, axis);
-    std::optional<double> b = fill(binary->b, axis);
+    return binary == nullptr ? std::nullopt : fill_of(*binary, axis);
+  }
+
+  std::optional<double> fill_of(const Unary& unary, AxisId axis) const {
+    bool exponential = unary.fn == UnaryFn::exp || unary.fn == UnaryFn::exp2;
+    return exponential && fill(unary.a, axis) == -kInfinity ? std::optional(0.0) : std::nullopt;
+  }
+
+  /// -inf less what is not -inf is -inf, or NaN where that is: then the row's other lanes are NaN too.
+  std::optional<double> fill_of(const Binary& binary, AxisId axis) const {
+    std::optional<double> a = fill(binary.a, axis);
+    if (binary.fn == BinaryFn::sub && a == -kInfinity && never_lowest(binary.b)) return a;
+    if (binary.fn != BinaryFn::mul) return std::nullopt;
+    std::optional<double> b = fill(binary.b, axis);
     return a && b ? std::optional(*a * *b) : std::nullopt;
+  }
+
+  /// Whether a value is guarded against -inf: where it is, another stands for it.
+  bool never_lowest(ValueId id) const {
+    const Select* select = std::get_if<Select>(&uses_.definer(id).op);
+    const Binary* guard =
+        select == nullptr ? nullptr : std::get_if<Binary>(&uses_.definer(select->condition).op);
+    if (guard == nullptr || guard->fn != BinaryFn::eq || guard->a != select->b) return false;
+    const Constant* lowest = std::get_if<Constant>(&uses_.definer(guard->b).op);
+    const Constant* instead = std::get_if<Constant>(&uses_.definer(select->a).op);
+    return lowest != nullptr && lowest->value == -kInfinity && instead != nullptr &&
+           std::isfinite(instead->value);
   }
 
   bool holds(ValueId id, AxisId axis, double identity) const {
@@ -103,8 +129,10 @@ class MaskTails {
     return end != nullptr && end->dim == info.dim && !start_facts(program_, axis).negative;
   }
 
-  /// The value with `fill` in the invalid lanes of an axis.
-  ValueId masked(Rewriter& r, ValueId old, AxisId axis, double fill, Loc loc) const {
+  /// The value with `fill` in the invalid lanes of an axis. Nothing else sees those lanes, so that it stands
+  /// for the old one from here on.
+  ValueId masked(Rewriter& r, ValueId old, AxisId axis, double fill, const Inst& user) {
+    const Loc loc = user.loc;
     if (holds(old, axis, fill)) return r.map(old);
     const Type& type = program_.type(old);
     auto start = starts_.find(axis);
@@ -124,18 +152,24 @@ class MaskTails {
     }
     ValueId value = r.emit(Constant{type.dtype == i64 && fill != 0 ? std::copysign(0x1p62, fill) : fill},
                            {.dtype = type.dtype}, loc);
-    return r.emit(Select{valid, r.map(old), value}, type, loc);
+    ValueId now = r.emit(Select{valid, r.map(old), value}, type, loc);
+    if (uses_.loop_of(old) != uses_.loop_of(user.result())) return now;
+    masked_[{old, axis}] = fill;
+    r.replace(old, now);
+    return now;
   }
 
   const Program& program_;
   Uses uses_;
   std::map<AxisId, ValueId> starts_;
+  std::map<std::pair<ValueId, AxisId>, double> masked_;  // what the lanes hold from here on
 };
 
 }  // namespace
 
 Program mask_tails(const Program& in, const PassContext&) {
-  return rewrite(in, MaskTails(in));
+  MaskTails pass(in);
+  return rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
 }
 
 }  // namespace tessera

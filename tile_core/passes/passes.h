@@ -47,6 +47,11 @@ Program pipeline_loops(const Program& in, const PassContext& context);
 /// wgmma, nothing. After infer_layouts, whose warps it splits.
 Program specialize_warps(const Program& in, const PassContext& context);
 
+/// A mask over indices runs only in the iterations of a loop that need it: those whose tile has a lane where
+/// the predicate may not hold. Only where there are roles. After specialize_warps, so that each group asks
+/// for its own rows.
+Program split_masked_loops(const Program& in, const PassContext& context);
+
 /// Tiles in shared memory become channels and copies, conversions go through shared memory, reductions across
 /// warps become two. Reorders: a sum is taken per thread, warp and block.
 Program lower_tiles(const Program& in, const PassContext& context);

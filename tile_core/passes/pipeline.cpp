@@ -9,16 +9,17 @@ namespace tessera {
 namespace {
 
 constexpr Pass kPipeline[] = {
-    {"simplify", simplify, Stage::tile},                      // one form
-    {"map_grid", map_grid, Stage::mapped},                    // blocks and starts
-    {"mask_tails", mask_tails, Stage::masked},                // the valid-lane rule becomes selects
-    {"place_tiles", place_tiles, Stage::placed},              // registers or shared memory
-    {"infer_layouts", infer_layouts, Stage::laid_out},        // threads, and conversions where layouts meet
-    {"pipeline_loops", pipeline_loops, Stage::laid_out},      // loads run ahead
-    {"specialize_warps", specialize_warps, Stage::roled},     // who loads, who computes
-    {"lower_tiles", lower_tiles, Stage::device},              // channels, copies, reductions across warps
-    {"insert_barriers", insert_barriers, Stage::synced},      // waits and barriers
-    {"plan_shared_memory", plan_shared_memory, Stage::ready}  // offsets
+    {"simplify", simplify, Stage::tile},                       // one form
+    {"map_grid", map_grid, Stage::mapped},                     // blocks and starts
+    {"mask_tails", mask_tails, Stage::masked},                 // the valid-lane rule becomes selects
+    {"place_tiles", place_tiles, Stage::placed},               // registers or shared memory
+    {"infer_layouts", infer_layouts, Stage::laid_out},         // threads, and conversions where layouts meet
+    {"pipeline_loops", pipeline_loops, Stage::laid_out},       // loads run ahead
+    {"specialize_warps", specialize_warps, Stage::roled},      // who loads, who computes
+    {"split_masked_loops", split_masked_loops, Stage::roled},  // masks where a tile has an edge
+    {"lower_tiles", lower_tiles, Stage::device},               // channels, copies, reductions across warps
+    {"insert_barriers", insert_barriers, Stage::synced},       // waits and barriers
+    {"plan_shared_memory", plan_shared_memory, Stage::ready}   // offsets
 };
 
 void check_legal(const Program& program, const PassContext& c) {
