@@ -1,7 +1,9 @@
 #include "tile_core/passes/lower_roles.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -21,8 +23,19 @@ const Type kCondition{.dtype = boolean};
 /// A dot that is issued and not waited for.
 struct Flight {
   ValueId old{};  ///< its result in the program that is lowered
+  int group = 0;  ///< of those committed since the loop body or the role began; -1: in the iteration before
   std::vector<ValueId> channels;
 };
+
+/// How a loop carries a value.
+enum class Carry : std::uint8_t {
+  tile,     ///< finished before the back edge
+  drained,  ///< a dot's result that crosses the back edge in flight, and is waited for where the body begins
+  accumulator  ///< the same, where only the next dot takes it: it need not be waited for
+};
+
+/// The slots that a dot in flight keeps across the back edge, as the loop's body releases them.
+using Kept = std::vector<PassSlot>;
 
 class LowerRole {
  public:
@@ -35,7 +48,8 @@ class LowerRole {
       lowered.instance = b_.define(role_.instance, p_.type(role_.instance));
     lowered.body = {};
     b_.enter(&lowered.body);
-    block(role_.body, lowered.body, nullptr);
+    for (const Inst& inst : role_.body.insts) instruction(inst);
+    settle();
     return lowered;
   }
 
@@ -52,69 +66,77 @@ class LowerRole {
     ++groups_;
   }
 
-  /// Waits for everything in flight; its results are tiles from here on, and the slots that it owed go back.
-  void settle() {
-    if (flights_.empty()) return;
-    close_group();
+  /// Waits for what was issued up to a group; its results are tiles from here on, and the slots that it kept
+  /// go back.
+  void settle(int last_group) {
+    if (last_group >= groups_) close_group();
     Inst wait{{}, {}, {}};
-    WaitDots op;
-    for (const Flight& flight : flights_) {
+    WaitDots op{.pending = std::max(0, groups_ - last_group - 1), .values = {}};
+    std::vector<Flight> left;
+    for (Flight& flight : flights_) {
+      if (flight.group > last_group) {
+        left.push_back(std::move(flight));
+        continue;
+      }
       ValueId pending = b_.map(flight.old);
       Type type = b_.out().type(pending);
       type.pending = false;
       op.values.push_back(pending);
       wait.results.push_back(b_.define(flight.old, std::move(type)));
     }
+    flights_ = std::move(left);
+    if (op.values.empty()) return;
     wait.op = std::move(op);
     b_.add(std::move(wait));
-    flights_.clear();
     for (Inst& release : std::exchange(owed_, {})) b_.add(std::move(release));
   }
+  void settle() { settle(groups_); }
 
+  /// Waits for the operands of an instruction that are in flight.
   void settle_operands(const Inst& inst) {
-    bool used = false;
-    for_each_operand(inst.op, [&](ValueId id) { used = used || in_flight(id); });
-    if (used) settle();
+    int last = -2;
+    for_each_operand(inst.op, [&](ValueId id) {
+      for (const Flight& f : flights_) last = f.old == id ? std::max(last, f.group) : last;
+    });
+    if (last >= -1) settle(last);
   }
 
-  /// The value of a dot that only becomes the next iteration's accumulator may stay in flight.
-  bool only_accumulates(const Loop& loop, std::size_t i) const {
-    const auto& users = uses_.users(loop.parameters[i]);
-    if (users.size() != 1) return false;
-    const Dot* dot = std::get_if<Dot>(&users.front()->op);
-    if (dot == nullptr || dot->accumulator != loop.parameters[i]) return false;
-    ValueId result = users.front()->result();
-    const auto& of_result = uses_.users(result);
-    return loop.body.yields[i] == result && of_result.size() == 1 && uses_.loop_of(result) != nullptr &&
-           &std::get<Loop>(uses_.loop_of(result)->op) == &loop;
+  /// The group of the last dot in flight that reads a channel, or one that shares its barriers.
+  std::optional<int> reading_group(ValueId channel) const {
+    std::optional<int> group;
+    for (const Flight& f : flights_) {
+      bool reads =
+          std::any_of(f.channels.begin(), f.channels.end(), [&](ValueId id) { return root(id) == channel; });
+      if (reads) group = std::max(group.value_or(f.group), f.group);
+    }
+    return group;
+  }
+
+  ValueId root(ValueId channel) const {
+    for (const Inst& inst : b_.out().body.insts) {
+      const Channel* op = std::get_if<Channel>(&inst.op);
+      if (op != nullptr && inst.result() == channel) return op->with == ValueId::none ? channel : op->with;
+    }
+    return channel;
   }
 
   // ---- instructions ----
 
-  void block(const Block& in, Block& out, const Loop* around) {
-    for (const Inst& inst : in.insts) instruction(inst, around);
-    for (ValueId id : in.yields) {
-      if (around == nullptr && in_flight(id)) settle();
-    }
-    if (around == nullptr) settle();
-    for (ValueId id : in.yields) out.yields.push_back(b_.map(id));
-  }
-
-  void instruction(const Inst& inst, const Loop* around) {
+  void instruction(const Inst& inst) {
     if (const View* view = std::get_if<View>(&inst.op)) {
       views_[inst.result()] = std::get<View>(b_.mapped(*view)).slot;
     } else if (const Dot* dot = std::get_if<Dot>(&inst.op)) {
       issue(inst, *dot);
     } else if (const PassSlot* pass = std::get_if<PassSlot>(&inst.op)) {
-      pass_slot(inst, *pass, around);
+      pass_slot(inst, *pass);
     } else if (const Loop* loop = std::get_if<Loop>(&inst.op)) {
       this->loop(inst, *loop);
+    } else if (const If* branch = std::get_if<If>(&inst.op)) {
+      this->branch(inst, *branch);
     } else if (std::holds_alternative<Convert>(inst.op)) {
-      throw UserError::format(
-          "tile error: a role of '{}' would have to move a tile between layouts: {}\n   help: a schedule "
-          "with "
-          "warps= does the dots by FMA, and can",
-          p_.name, inst.loc.file);
+      throw UserError(
+          diagnostic(fmt::format("a role of '{}' would have to move a tile between layouts", p_.name),
+                     inst.loc, "", "a schedule with warps= does the dots by FMA, and can"));
     } else {
       settle_operands(inst);
       if (std::holds_alternative<Store>(inst.op) && stores_.store(b_, inst, instance())) return;
@@ -134,9 +156,9 @@ class LowerRole {
 
   void issue(const Inst& inst, const Dot& dot) {
     if (in_flight(dot.a)) settle();
-    bool accumulates = dot.accumulator != ValueId::none;
-    if (accumulates && in_flight(dot.accumulator) && !carried_.contains(dot.accumulator)) settle();
-    Flight flight{.old = inst.result(), .channels = {}};
+    const ValueId accumulator = dot.accumulator;
+    if (in_flight(accumulator) && !accumulators_.contains(accumulator)) settle();
+    Flight flight{.old = inst.result(), .group = 0, .channels = {}};
     auto slot_of = [&](ValueId old) {
       const Slot& slot = views_.at(old);
       flight.channels.push_back(slot.channel);
@@ -149,117 +171,157 @@ class LowerRole {
       op.a.value = b_.map(dot.a);
     }
     op.b = slot_of(dot.b);
-    if (accumulates) op.accumulator = b_.map(dot.accumulator);
+    if (accumulator != ValueId::none) op.accumulator = b_.map(accumulator);
     if (!std::exchange(open_, true)) b_.statement(FenceDots{}, inst.loc);
+    flight.group = groups_;
     Type type = p_.type(inst.result());
     type.pending = true;
-    Inst now{{b_.define(inst.result(), std::move(type))}, std::move(op), inst.loc};
-    b_.add(std::move(now));
-    std::erase_if(flights_, [&](const Flight& f) { return f.old == dot.accumulator; });
+    b_.add({{b_.define(inst.result(), std::move(type))}, std::move(op), inst.loc});
+    std::erase_if(flights_, [&](const Flight& f) { return f.old == accumulator; });
     flights_.push_back(std::move(flight));
   }
 
-  bool read_in_flight(ValueId channel) const {
-    return std::any_of(flights_.begin(), flights_.end(), [&](const Flight& f) {
-      return std::any_of(f.channels.begin(), f.channels.end(),
-                         [&](ValueId id) { return root(id) == channel; });
-    });
-  }
-
-  /// The channel whose barriers it has.
-  ValueId root(ValueId channel) const {
-    for (const Inst& inst : b_.out().body.insts) {
-      const Channel* op = std::get_if<Channel>(&inst.op);
-      if (op != nullptr && inst.result() == channel) return op->with == ValueId::none ? channel : op->with;
-    }
-    return channel;
-  }
-
-  void pass_slot(const Inst& inst, const PassSlot& pass, const Loop* around) {
+  void pass_slot(const Inst& inst, const PassSlot& pass) {
     PassSlot now = std::get<PassSlot>(b_.mapped(pass));
-    bool back = pass.step == SlotStep::release;
-    if (back && read_in_flight(now.slot.channel)) {
-      if (stays_in_flight(around)) return release_previous(inst, now, *around);
-      settle();
+    if (pass.step == SlotStep::release) {
+      if (is_kept(pass)) return keep(now, inst.loc);
+      if (std::optional<int> group = reading_group(now.slot.channel)) settle(*group);
+    } else {
+      close_group();  // the wait may take long: what is issued should run
     }
-    if (!back) close_group();  // the wait may take long: what is issued should run
     b_.statement(now, inst.loc);
   }
 
-  /// Whether all that is in flight may cross the back edge.
-  bool stays_in_flight(const Loop* around) const {
-    if (around == nullptr) return false;
-    return std::all_of(flights_.begin(), flights_.end(), [&](const Flight& f) {
-      for (std::size_t i = 0; i < around->parameters.size(); ++i) {
-        if (around->body.yields[i] == f.old && only_accumulates(*around, i)) return true;
-      }
-      return false;
-    });
+  /// Each branch is left with nothing in flight.
+  void branch(const Inst& inst, const If& old) {
+    settle();
+    If now{.condition = b_.map(old.condition), .then = {}, .otherwise = {}};
+    auto side = [&](const Block& in, Block& out) {
+      Block* outer = b_.enter(&out);
+      for (const Inst& i : in.insts) instruction(i);
+      settle();
+      for (ValueId id : in.yields) out.yields.push_back(b_.map(id));
+      b_.enter(outer);
+    };
+    side(old.then, now.then);
+    side(old.otherwise, now.otherwise);
+    Inst result{{}, std::move(now), inst.loc};
+    for (ValueId id : inst.results) result.results.push_back(b_.define(id, p_.type(id)));
+    b_.add(std::move(result));
   }
 
-  /// The slot of the iteration before goes back: its dots have finished when only this iteration's are left.
-  void release_previous(const Inst& inst, const PassSlot& now, const Loop& around) {
-    close_group();
-    if (!std::exchange(waited_, true)) b_.add({{}, WaitDots{.pending = groups_, .values = {}}, inst.loc});
-    ValueId later = b_.emit(Binary{BinaryFn::lt, b_.map(around.begin), b_.map(around.start)}, kCondition);
-    ValueId one = b_.constant(1);
-    PassSlot previous = now;
-    previous.slot.ticket = b_.arithmetic(BinaryFn::sub, now.slot.ticket, one);
-    If branch{.condition = later, .then = {}, .otherwise = {}};
-    branch.then.insts.push_back({{}, previous, inst.loc});
-    b_.statement(std::move(branch), inst.loc);
+  // ---- loops ----
+
+  /// A dot's result that the body only yields may stay in flight.
+  Carry carry_of(const Loop& loop, std::size_t i) const {
+    ValueId result = loop.body.yields[i];
+    const auto& users = uses_.users(result);
+    const Inst& definer = uses_.definer(result);
+    bool made_here = std::any_of(loop.body.insts.begin(), loop.body.insts.end(),
+                                 [&](const Inst& inst) { return &inst == &definer; });
+    if (!made_here || !std::holds_alternative<Dot>(definer.op) || users.size() != 1) return Carry::tile;
+    const auto& next = uses_.users(loop.parameters[i]);
+    const Dot* dot = next.size() == 1 ? std::get_if<Dot>(&next.front()->op) : nullptr;
+    bool only_dots = dot != nullptr && dot->accumulator == loop.parameters[i];
+    return only_dots ? Carry::accumulator : Carry::drained;
+  }
+
+  /// The releases of a body that its crossing dots put off: of what these read, and no other dot does.
+  void find_kept(const Loop& loop, const std::vector<Carry>& carries) {
+    kept_.clear();
+    drains_ = std::find(carries.begin(), carries.end(), Carry::drained) != carries.end();
+    std::set<ValueId> channels;
+    for (std::size_t i = 0; i < carries.size(); ++i) {
+      if (carries[i] == Carry::tile) continue;
+      const Dot& dot = std::get<Dot>(uses_.definer(loop.body.yields[i]).op);
+      for (ValueId operand : {dot.a, dot.b}) {
+        const View* view = std::get_if<View>(&uses_.definer(operand).op);
+        if (view != nullptr) channels.insert(root(b_.map(view->slot.channel)));
+      }
+    }
+    for (const Inst& inst : loop.body.insts) {
+      const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
+      if (pass != nullptr && pass->step == SlotStep::release && channels.contains(b_.map(pass->slot.channel)))
+        kept_.push_back(&inst);
+    }
+  }
+
+  bool is_kept(const PassSlot& pass) const {
+    return std::any_of(kept_.begin(), kept_.end(),
+                       [&](const Inst* inst) { return &std::get<PassSlot>(inst->op) == &pass; });
+  }
+
+  /// The slot of the iteration before goes back, now that its dots have finished: where the body begins, or
+  /// when only this iteration's are left.
+  void keep(const PassSlot& now, Loc loc) {
     last_.push_back(now);
+    if (drains_) return;
+    close_group();
+    if (!std::exchange(waited_, true)) b_.add({{}, WaitDots{.pending = groups_, .values = {}}, loc});
+    release_before(now, loc);
+  }
+
+  void release_before(const PassSlot& now, Loc loc) {
+    ValueId later = b_.emit(Binary{BinaryFn::lt, begin_, start_}, kCondition);
+    ValueId one = b_.constant(1);
+    PassSlot before = now;
+    before.slot.ticket = b_.arithmetic(BinaryFn::sub, now.slot.ticket, one);
+    If branch{.condition = later, .then = {}, .otherwise = {}};
+    branch.then.insts.push_back({{}, before, loc});
+    b_.statement(std::move(branch), loc);
   }
 
   void loop(const Inst& inst, const Loop& old) {
     settle();
-    Loop now = old;
-    now.begin = b_.map(old.begin), now.end = b_.map(old.end);
-    for (ValueId* id : {&now.step, &now.first_ticket}) *id = *id == ValueId::none ? *id : b_.map(*id);
+    Loop now{
+        .axis = old.axis, .begin = b_.map(old.begin), .end = b_.map(old.end), .pipelined = old.pipelined};
+    auto optional = [&](ValueId id) { return id == ValueId::none ? id : b_.map(id); };
+    now.step = optional(old.step), now.first_ticket = optional(old.first_ticket);
     now.start = b_.define(old.start, kIndex);
     if (old.ticket != ValueId::none) now.ticket = b_.define(old.ticket, kIndex);
-    now.carried.clear(), now.parameters.clear(), now.body = {};
-    std::vector<bool> pending;
+    std::vector<Carry> carries;
     for (std::size_t i = 0; i < old.parameters.size(); ++i) {
-      pending.push_back(only_accumulates(old, i));
+      carries.push_back(carry_of(old, i));
       Type type = p_.type(old.parameters[i]);
-      type.pending = pending.back();
+      type.pending = carries.back() != Carry::tile;
       now.carried.push_back(b_.map(old.carried[i]));
-      now.parameters.push_back(b_.define(old.parameters[i], std::move(type)));
-      if (!pending.back()) continue;
-      flights_.push_back({.old = old.parameters[i], .channels = {}});
-      carried_.insert(old.parameters[i]);
+      now.parameters.push_back(b_.define(old.parameters[i], type));
+      if (type.pending) flights_.push_back({.old = old.parameters[i], .group = -1, .channels = {}});
+      if (carries.back() == Carry::accumulator) accumulators_.insert(old.parameters[i]);
     }
-    groups_ = 0, waited_ = false;
-    Block* outer = b_.enter(&now.body);
-    body(old, now, pending);
-    b_.enter(outer);
-    leave(inst, old, std::move(now), pending);
+    body(old, now, carries);
+    leave(inst, old, std::move(now), carries);
   }
 
-  void body(const Loop& old, Loop& now, const std::vector<bool>& pending) {
-    for (const Inst& inst : old.body.insts) instruction(inst, &old);
-    close_group();
-    bool drained = false;
-    for (const Flight& flight : flights_) {
-      auto yield = std::find(old.body.yields.begin(), old.body.yields.end(), flight.old);
-      bool crosses = yield != old.body.yields.end() &&
-                     pending[static_cast<std::size_t>(yield - old.body.yields.begin())];
-      drained = drained || !crosses;
+  void body(const Loop& old, Loop& now, const std::vector<Carry>& carries) {
+    groups_ = 0, waited_ = false;
+    begin_ = now.begin, start_ = now.start;
+    find_kept(old, carries);
+    Block* outer = b_.enter(&now.body);
+    if (drains_) {
+      settle(-1);
+      for (const Inst* inst : kept_) release_before(std::get<PassSlot>(b_.mapped(inst->op)), inst->loc);
     }
-    if (drained) settle();
+    for (const Inst& inst : old.body.insts) instruction(inst);
+    close_group();
+    for (std::size_t i = 0; i < carries.size(); ++i) {
+      if (carries[i] == Carry::tile && in_flight(old.body.yields[i])) settle();
+    }
     for (ValueId id : old.body.yields) now.body.yields.push_back(b_.map(id));
     flights_.clear();
+    kept_.clear();
+    b_.enter(outer);
   }
 
-  void leave(const Inst& inst, const Loop& old, Loop now, const std::vector<bool>& pending) {
-    std::vector<PassSlot> last = std::exchange(last_, {});
+  void leave(const Inst& inst, const Loop& old, Loop now, const std::vector<Carry>& carries) {
+    Kept last = std::exchange(last_, {});
+    groups_ = 0;
     Inst result{{}, {}, inst.loc};
     for (std::size_t i = 0; i < inst.results.size(); ++i) {
       Type type = p_.type(inst.results[i]);
-      type.pending = pending[i];
-      result.results.push_back(b_.define(inst.results[i], std::move(type)));
-      if (pending[i]) flights_.push_back({.old = inst.results[i], .channels = {}});
+      type.pending = carries[i] != Carry::tile;
+      result.results.push_back(b_.define(inst.results[i], type));
+      if (type.pending) flights_.push_back({.old = inst.results[i], .group = -1, .channels = {}});
     }
     ValueId begin = now.begin, end = now.end, first = now.first_ticket;
     result.op = std::move(now);
@@ -268,13 +330,12 @@ class LowerRole {
   }
 
   /// The slots of the last iteration go back when what is in flight has been waited for.
-  void owe(const std::vector<PassSlot>& last, ValueId begin, ValueId end, ValueId first, int extent) {
-    ValueId zero = b_.constant(0);
+  void owe(const Kept& last, ValueId begin, ValueId end, ValueId first, int extent) {
     ValueId ran = b_.emit(Binary{BinaryFn::lt, begin, end}, kCondition);
     ValueId trips = b_.trips(begin, end, extent);
     ValueId one = b_.constant(1);
     ValueId ticket = b_.arithmetic(BinaryFn::sub, trips, one);
-    ticket = b_.arithmetic(BinaryFn::add, first == ValueId::none ? zero : first, ticket);
+    if (first != ValueId::none) ticket = b_.arithmetic(BinaryFn::add, first, ticket);
     If branch{.condition = ran, .then = {}, .otherwise = {}};
     for (PassSlot pass : last) {
       pass.slot.ticket = ticket;
@@ -290,12 +351,16 @@ class LowerRole {
   const Role& role_;
   std::map<ValueId, Slot> views_;
   std::vector<Flight> flights_;
-  std::vector<Inst> owed_;
-  std::vector<PassSlot> last_;  // released one iteration late by the loop being lowered
-  std::set<ValueId> carried_;   // accumulators that cross a back edge
-  bool open_ = false;           // a group of dots is open
-  bool waited_ = false;         // this iteration has waited for the one before
-  int groups_ = 0;              // committed in this iteration
+  std::vector<Inst> owed_;          // releases that follow the next wait
+  std::set<ValueId> accumulators_;  // parameters that only dots take
+  bool open_ = false;               // a group of dots is open
+  int groups_ = 0;                  // committed since the body began
+  // Of the loop whose body is being lowered:
+  ValueId begin_ = ValueId::none, start_ = ValueId::none;
+  std::vector<const Inst*> kept_;  // releases that are put off by one iteration
+  Kept last_;                      // the same as written, for after the loop
+  bool drains_ = false;            // the body begins with a wait
+  bool waited_ = false;            // this iteration has waited for the one before
 };
 
 }  // namespace
