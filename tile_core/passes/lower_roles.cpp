@@ -69,7 +69,7 @@ class LowerRole {
   /// Waits for what was issued up to a group; its results are tiles from here on, and the slots that it kept
   /// go back.
   void settle(int last_group) {
-    if (last_group >= groups_) close_group();
+    close_group();
     Inst wait{{}, {}, {}};
     WaitDots op{.pending = std::max(0, groups_ - last_group - 1), .values = {}};
     std::vector<Flight> left;
@@ -139,6 +139,7 @@ class LowerRole {
                      inst.loc, "", "a schedule with warps= does the dots by FMA, and can"));
     } else {
       settle_operands(inst);
+      if (std::holds_alternative<PassTurn>(inst.op)) close_group();  // the others wait for what is issued
       if (std::holds_alternative<Store>(inst.op) && stores_.store(b_, inst, instance())) return;
       copy(inst);
     }
@@ -192,14 +193,19 @@ class LowerRole {
     b_.statement(now, inst.loc);
   }
 
-  /// Each branch is left with nothing in flight.
+  /// Dots go on under a branch that only computes; any other begins and ends with nothing in flight.
   void branch(const Inst& inst, const If& old) {
-    settle();
+    const bool computes = only_computes(old);
+    if (computes) {
+      settle_used_in(old);
+    } else {
+      settle();
+    }
     If now{.condition = b_.map(old.condition), .then = {}, .otherwise = {}};
     auto side = [&](const Block& in, Block& out) {
       Block* outer = b_.enter(&out);
-      for (const Inst& i : in.insts) instruction(i);
-      settle();
+      for (const Inst& i : in.insts) computes ? copy(i) : instruction(i);
+      if (!computes) settle();
       for (ValueId id : in.yields) out.yields.push_back(b_.map(id));
       b_.enter(outer);
     };
@@ -208,6 +214,23 @@ class LowerRole {
     Inst result{{}, std::move(now), inst.loc};
     for (ValueId id : inst.results) result.results.push_back(b_.define(id, p_.type(id)));
     b_.add(std::move(result));
+  }
+
+  static bool only_computes(const If& branch) {
+    auto pure = [](const Inst& inst) { return is_pure(inst.op); };
+    return std::all_of(branch.then.insts.begin(), branch.then.insts.end(), pure) &&
+           std::all_of(branch.otherwise.insts.begin(), branch.otherwise.insts.end(), pure);
+  }
+
+  void settle_used_in(const If& branch) {
+    for (const Block* block : {&branch.then, &branch.otherwise}) {
+      for (const Inst& inst : block->insts) settle_operands(inst);
+      for (ValueId id : block->yields) {
+        auto flight =
+            std::find_if(flights_.begin(), flights_.end(), [&](const Flight& f) { return f.old == id; });
+        if (flight != flights_.end()) settle(flight->group);
+      }
+    }
   }
 
   // ---- loops ----
@@ -300,7 +323,10 @@ class LowerRole {
     Block* outer = b_.enter(&now.body);
     if (drains_) {
       settle(-1);
-      for (const Inst* inst : kept_) release_before(std::get<PassSlot>(b_.mapped(inst->op)), inst->loc);
+      for (const Inst* inst : kept_) {
+        for_each_operand(inst->op, [this](ValueId id) { ensure(id); });
+        release_before(std::get<PassSlot>(b_.mapped(inst->op)), inst->loc);
+      }
     }
     for (const Inst& inst : old.body.insts) instruction(inst);
     close_group();
@@ -311,6 +337,14 @@ class LowerRole {
     flights_.clear();
     kept_.clear();
     b_.enter(outer);
+  }
+
+  /// Makes a scalar of the body before its place.
+  void ensure(ValueId id) {
+    if (b_.knows(id)) return;
+    const Inst& definer = uses_.definer(id);
+    for_each_operand(definer.op, [this](ValueId operand) { ensure(operand); });
+    copy(definer);
   }
 
   void leave(const Inst& inst, const Loop& old, Loop now, const std::vector<Carry>& carries) {

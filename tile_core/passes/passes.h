@@ -52,6 +52,11 @@ Program specialize_warps(const Program& in, const PassContext& context);
 /// for its own rows.
 Program split_masked_loops(const Program& in, const PassContext& context);
 
+/// A dot whose register operand is made from another dot of its iteration trails by one: it is issued beside
+/// the next iteration's first dot, and runs under the arithmetic between the two. Plain SSA, the same values.
+/// Before lower_tiles, which issues dots in the order that stands here.
+Program lag_dots(const Program& in, const PassContext& context);
+
 /// Tiles in shared memory become channels and copies, conversions go through shared memory, reductions across
 /// warps become two. Reorders: a sum is taken per thread, warp and block.
 Program lower_tiles(const Program& in, const PassContext& context);

@@ -17,6 +17,7 @@ constexpr Pass kPipeline[] = {
     {"pipeline_loops", pipeline_loops, Stage::laid_out},       // loads run ahead
     {"specialize_warps", specialize_warps, Stage::roled},      // who loads, who computes
     {"split_masked_loops", split_masked_loops, Stage::roled},  // masks where a tile has an edge
+    {"lag_dots", lag_dots, Stage::roled},                      // a dependent dot trails
     {"lower_tiles", lower_tiles, Stage::device},               // channels, copies, reductions across warps
     {"insert_barriers", insert_barriers, Stage::synced},       // waits and barriers
     {"plan_shared_memory", plan_shared_memory, Stage::ready}   // offsets

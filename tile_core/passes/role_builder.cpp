@@ -15,9 +15,8 @@ const Type kIndex{.dtype = i64};
 ValueId RoleBuilder::map(ValueId old) const {
   auto found = now_.find(old);
   if (found == now_.end()) {
-    throw InternalError::format(
-        "specialize_warps: value {} of '{}' is needed by a role that does not have it", index_of(old),
-        in_.name);
+    throw InternalError::format("roles: value {} of '{}' is needed by a role that does not have it",
+                                index_of(old), in_.name);
   }
   return found->second;
 }

@@ -20,7 +20,8 @@ struct Field {
 constexpr std::array kFields = {Field{"stages", &Schedule::stages}, Field{"warps", &Schedule::warps},
                                 Field{"blocks", &Schedule::blocks}, Field{"vector", &Schedule::vector},
                                 Field{"groups", &Schedule::groups}, Field{"raster", &Schedule::raster}};
-constexpr std::array kShares = {"automatic", "together", "alternate"};
+constexpr std::array kShares = {"automatic", "together", "turns", "alternate"};
+constexpr std::array kLags = {"automatic", "none", "one"};
 constexpr std::array kGrids = {"automatic", "once", "persistent"};
 
 /// The enumerator of a word; none where there is no such word.
@@ -136,6 +137,8 @@ std::string to_text(const Schedule& schedule) {
   }
   if (schedule.share != Share::automatic)
     parts.push_back(fmt::format("share={}", kShares.at(static_cast<std::size_t>(schedule.share))));
+  if (schedule.lag != Lag::automatic)
+    parts.push_back(fmt::format("lag={}", kLags.at(static_cast<std::size_t>(schedule.lag))));
   if (schedule.grid != Grid::automatic)
     parts.push_back(fmt::format("grid={}", kGrids.at(static_cast<std::size_t>(schedule.grid))));
   return parts.empty() ? "automatic" : fmt::format("{}", fmt::join(parts, " "));
@@ -159,6 +162,11 @@ bool set_field(Schedule& schedule, std::string_view word) {
     schedule.grid = grid.value_or(Grid::automatic);
     return grid.has_value();
   }
+  if (name == "lag") {
+    auto lag = enumerator<Lag>(kLags, value);
+    schedule.lag = lag.value_or(Lag::automatic);
+    return lag.has_value();
+  }
   for (const Field& field : kFields) {
     if (name != field.name) continue;
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), schedule.*field.member);
@@ -177,7 +185,7 @@ Schedule schedule_from_text(const std::string& text) {
     throw UserError::format(
         "schedule '{}': expected 'automatic' or fields stages=, warps=, blocks=, vector=, groups=, raster= "
         "with "
-        "numbers, share=together|alternate, grid=once|persistent, but got '{}'",
+        "numbers, share=together|turns|alternate, lag=none|one, grid=once|persistent, but got '{}'",
         text, word);
   }
   return schedule;

@@ -9,11 +9,15 @@
 
 namespace tessera {
 
-/// How consumer warpgroups share the work: all on one tile, a row block each; the same, in turns between
-/// their dots and their arithmetic; or each on its own tile, so that one's stores run under the other's dots.
-enum class Share : std::uint8_t { automatic, together, alternate };
+/// How consumer warpgroups share the work: all on one tile, a block of its rows each; the same, their lagging
+/// loops in turns, so that one's arithmetic runs under another's dots; or each on its own tile, so that one's
+/// stores run under the other's dots.
+enum class Share : std::uint8_t { automatic, together, turns, alternate };
 /// One block for every tile, or as many as the device holds, each of which visits every so-many-th tile.
 enum class Grid : std::uint8_t { automatic, once, persistent };
+/// Whether a dot that depends on another of its iteration trails by one iteration, so that it runs under the
+/// arithmetic between them.
+enum class Lag : std::uint8_t { automatic, none, one };
 
 /// How a program is mapped to the machine; the program says what. Every field's default, `kAutomatic`, leaves
 /// the decision to the compiler.
@@ -28,6 +32,7 @@ struct Schedule {
   int groups = kAutomatic;  ///< consumer warpgroups, 1 to 3
   Share share = Share::automatic;
   Grid grid = Grid::automatic;
+  Lag lag = Lag::automatic;
   int raster = kAutomatic;  ///< rows of tiles that one wave of blocks sweeps, 1 to 64
 
   bool operator==(const Schedule&) const = default;

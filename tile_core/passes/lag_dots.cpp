@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "tile_core/ir/operands.h"
+#include "tile_core/ir/rewrite.h"
+#include "tile_core/ir/uses.h"
+#include "tile_core/passes/passes.h"
+
+namespace tessera {
+namespace {
+
+const Type kIndex{.dtype = i64};
+
+/// How a loop's body comes apart around a dot whose register operand is made from another dot of the same
+/// iteration. A rotated body does, of the iteration before, `operand`: what only makes the dependent dot's
+/// operand; `first` up to the other dot; of the iteration before, `trails`: the dependent dot, what makes its
+/// accumulator, and its slot's passing; and the `rest`.
+struct Parts {
+  std::size_t carried = 0;  ///< the accumulator's place among what the loop carries
+  std::vector<const Inst*> operand, first, trails, rest;
+  std::vector<ValueId> crossing;  ///< made by what leads, used by what trails
+};
+
+class FindParts {
+ public:
+  FindParts(const Program& program, const Uses& uses, const Loop& loop)
+      : p_(program), uses_(uses), loop_(loop) {}
+
+  std::optional<Parts> run() {
+    for (std::size_t i = 0; i < loop_.body.yields.size(); ++i) {
+      if (std::optional<Parts> parts = around(i)) return parts;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const Inst* made_here(ValueId id) const {
+    auto found = std::find_if(loop_.body.insts.begin(), loop_.body.insts.end(), [&](const Inst& inst) {
+      return std::find(inst.results.begin(), inst.results.end(), id) != inst.results.end();
+    });
+    return found == loop_.body.insts.end() ? nullptr : &*found;
+  }
+
+  std::optional<Parts> around(std::size_t i) {
+    const Inst* last = made_here(loop_.body.yields[i]);
+    const Dot* dot = last == nullptr ? nullptr : std::get_if<Dot>(&last->op);
+    if (dot == nullptr || uses_.users(last->result()).size() != 1) return std::nullopt;
+    const Inst* source = dot_behind(dot->a);
+    if (source == nullptr) return std::nullopt;
+    trailing_ = {last};
+    if (!follow(loop_.parameters[i], *last) || !take_slot(dot->b)) return std::nullopt;
+    absorb(dot->a);
+    return split(i, *source);
+  }
+
+  /// The last dot of this iteration that a value is made from.
+  const Inst* dot_behind(ValueId id) {
+    const Inst* inst = made_here(id);
+    if (inst == nullptr) return nullptr;
+    if (std::holds_alternative<Dot>(inst->op)) return inst;
+    const Inst* latest = nullptr;
+    auto look = [&](ValueId operand) {
+      const Inst* found = dot_behind(operand);
+      if (found != nullptr && (latest == nullptr || found > latest)) latest = found;
+    };
+    for_each_operand(inst->op, look);
+    for_each_block(
+        inst->op, [&](const Block& block) { std::for_each(block.yields.begin(), block.yields.end(), look); });
+    return latest;
+  }
+
+  /// Takes everything from a carried accumulator to the dot; false where something else depends on it.
+  bool follow(ValueId value, const Inst& dot) {
+    for (const Inst* user : uses_.users(value)) {
+      if (user == &dot) continue;
+      if (user->results.size() != 1 || !is_pure(user->op) || made_here(user->result()) == nullptr)
+        return false;
+      trailing_.insert(user);
+      if (!follow(user->result(), dot)) return false;
+    }
+    return true;
+  }
+
+  /// Takes the view of the dot's slot, and its passing; false where another instruction reads the slot.
+  bool take_slot(ValueId operand) {
+    const Inst* view = made_here(operand);
+    const View* seen = view == nullptr ? nullptr : std::get_if<View>(&view->op);
+    if (seen == nullptr || uses_.users(view->result()).size() != 1) return false;
+    trailing_.insert(view);
+    for (const Inst& inst : loop_.body.insts) {
+      const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
+      if (pass != nullptr && pass->slot.channel == seen->slot.channel) trailing_.insert(&inst);
+      const View* other = std::get_if<View>(&inst.op);
+      if (&inst != view && other != nullptr && other->slot.channel == seen->slot.channel) return false;
+    }
+    return true;
+  }
+
+  /// Takes what only makes the register operand: a dot in flight reads those registers until it is waited
+  /// for.
+  void absorb(ValueId value) {
+    const Inst* inst = made_here(value);
+    if (inst == nullptr || inst->results.size() != 1 || !is_pure(inst->op)) return;
+    const auto& users = uses_.users(value);
+    bool only = std::all_of(users.begin(), users.end(), [&](const Inst* user) {
+      return trailing_.contains(user) || operand_.contains(user);
+    });
+    if (!only) return;
+    operand_.insert(inst);
+    for_each_operand(inst->op, [this](ValueId id) { absorb(id); });
+  }
+
+  Parts split(std::size_t i, const Inst& source) const {
+    Parts parts{.carried = i};
+    for (const Inst& inst : loop_.body.insts) {
+      auto& part = trailing_.contains(&inst)  ? parts.trails
+                   : operand_.contains(&inst) ? parts.operand
+                   : &inst <= &source         ? parts.first
+                                              : parts.rest;
+      part.push_back(&inst);
+    }
+    auto cross = [&](ValueId id) {
+      const Inst* definer = made_here(id);
+      bool leads = definer != nullptr && !trailing_.contains(definer) && !operand_.contains(definer);
+      bool known = std::find(parts.crossing.begin(), parts.crossing.end(), id) != parts.crossing.end();
+      if (leads && !known) parts.crossing.push_back(id);
+    };
+    for (const auto* part : {&parts.operand, &parts.trails}) {
+      for (const Inst* inst : *part) for_each_operand(inst->op, cross);
+    }
+    return parts;
+  }
+
+  const Program& p_;
+  const Uses& uses_;
+  const Loop& loop_;
+  std::set<const Inst*> trailing_;
+  std::set<const Inst*> operand_;
+};
+
+/// Writes the loop with its trailing part one iteration late: the leading part of the first iteration stands
+/// before it, the trailing part of the last one after it.
+class Rotate {
+ public:
+  Rotate(Rewriter& r, const Inst& inst, const Parts& parts, bool turns)
+      : r_(r), p_(r.in()), inst_(inst), old_(std::get<Loop>(inst.op)), parts_(parts), turns_(turns) {}
+
+  void run() {
+    begin_ = r_.map(old_.begin), end_ = r_.map(old_.end);
+    first_ = old_.first_ticket == ValueId::none ? constant(0) : r_.map(old_.first_ticket);
+    for (ValueId id : old_.carried) entry_.push_back(r_.map(id));
+    If branch{.condition = r_.emit(Binary{BinaryFn::lt, begin_, end_}, {.dtype = boolean}, inst_.loc),
+              .then = {},
+              .otherwise = {}};
+    branch.then = r_.emit_block([&] { return rotated(); });
+    branch.otherwise = r_.emit_block([&] { return entry_; });
+    std::vector<Type> types;
+    for (ValueId id : inst_.results) types.push_back(p_.type(id));
+    std::vector<ValueId> results = r_.emit_all(std::move(branch), types, inst_.loc);
+    for (std::size_t i = 0; i < results.size(); ++i) r_.replace(inst_.results[i], results[i]);
+  }
+
+ private:
+  ValueId constant(std::int64_t value) {
+    return r_.emit(Constant{static_cast<double>(value)}, kIndex, inst_.loc);
+  }
+  ValueId arithmetic(BinaryFn fn, ValueId a, ValueId b) {
+    return r_.emit(Binary{fn, a, b}, kIndex, inst_.loc);
+  }
+
+  void copy(const std::vector<const Inst*>& insts) {
+    for (const Inst* inst : insts) r_.copy(*inst);
+  }
+
+  void enter(ValueId start, ValueId ticket, const std::vector<ValueId>& values) {
+    r_.replace(old_.start, start);
+    if (old_.ticket != ValueId::none) r_.replace(old_.ticket, ticket);
+    for (std::size_t i = 0; i < values.size(); ++i) r_.replace(old_.parameters[i], values[i]);
+  }
+
+  /// What the leading part hands on: the carried values, the accumulator's place left as it is, then what
+  /// crosses to the trailing part.
+  std::vector<ValueId> handed_on(ValueId accumulator) const {
+    std::vector<ValueId> values;
+    for (std::size_t i = 0; i < old_.body.yields.size(); ++i)
+      values.push_back(i == parts_.carried ? accumulator : r_.map(old_.body.yields[i]));
+    for (ValueId id : parts_.crossing) values.push_back(r_.map(id));
+    return values;
+  }
+
+  std::vector<ValueId> rotated() {
+    enter(begin_, first_, entry_);
+    copy(parts_.first), copy(parts_.rest);
+    std::vector<ValueId> carried = handed_on(entry_[parts_.carried]);
+    std::vector<ValueId> results = loop(carried);
+    ValueId trips = trip_count();
+    ValueId one = constant(1);
+    ValueId last = arithmetic(BinaryFn::sub, arithmetic(BinaryFn::add, first_, trips), one);
+    go_back(results, last);
+    copy(parts_.operand), copy(parts_.trails);
+    results.resize(old_.carried.size());
+    results[parts_.carried] = r_.map(old_.body.yields[parts_.carried]);
+    return results;
+  }
+
+  /// From here on, the iteration before: values that it handed on, and its ticket.
+  void go_back(const std::vector<ValueId>& values, ValueId ticket) {
+    if (old_.ticket != ValueId::none) r_.replace(old_.ticket, ticket);
+    r_.replace(old_.parameters[parts_.carried], values[parts_.carried]);
+    for (std::size_t i = 0; i < parts_.crossing.size(); ++i)
+      r_.replace(parts_.crossing[i], values[old_.carried.size() + i]);
+  }
+
+  std::vector<ValueId> loop(const std::vector<ValueId>& carried) {
+    ValueId one = constant(1);
+    ValueId extent = constant(p_.axis(old_.axis).extent);
+    Loop now{.axis = old_.axis, .end = end_, .pipelined = old_.pipelined};
+    now.begin = arithmetic(BinaryFn::add, begin_, extent);
+    now.first_ticket = arithmetic(BinaryFn::add, first_, one);
+    now.start = r_.define(kIndex);
+    now.ticket = r_.define(kIndex);
+    now.carried = carried;
+    std::vector<Type> types;
+    for (ValueId id : carried) {
+      types.push_back(r_.out().type(id));
+      now.parameters.push_back(r_.define(types.back()));
+    }
+    now.body = r_.emit_block([&] { return body(now); });
+    return r_.emit_all(std::move(now), types, inst_.loc);
+  }
+
+  std::vector<ValueId> body(const Loop& now) {
+    const std::vector<ValueId>& values = now.parameters;
+    ValueId one = constant(1);
+    ValueId before = arithmetic(BinaryFn::sub, now.ticket, one);
+    go_back(values, before);
+    copy(parts_.operand);
+    if (turns_) r_.emit_statement(TakeTurn{}, inst_.loc);
+    enter(now.start, now.ticket,
+          {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(old_.carried.size())});
+    copy(parts_.first);
+    go_back(values, before);
+    copy(parts_.trails);
+    if (turns_) r_.emit_statement(PassTurn{}, inst_.loc);
+    ValueId accumulator = r_.map(old_.body.yields[parts_.carried]);
+    if (old_.ticket != ValueId::none) r_.replace(old_.ticket, now.ticket);
+    copy(parts_.rest);
+    return handed_on(accumulator);
+  }
+
+  ValueId trip_count() {
+    ValueId extent = constant(p_.axis(old_.axis).extent);
+    ValueId last = constant(p_.axis(old_.axis).extent - 1);
+    ValueId up = arithmetic(BinaryFn::add, arithmetic(BinaryFn::sub, end_, begin_), last);
+    return arithmetic(BinaryFn::div, up, extent);
+  }
+
+  Rewriter& r_;
+  const Program& p_;
+  const Inst& inst_;
+  const Loop& old_;
+  const Parts& parts_;
+  bool turns_;  // groups issue their dots one after the other
+  ValueId begin_ = ValueId::none, end_ = ValueId::none, first_ = ValueId::none;
+  std::vector<ValueId> entry_;
+};
+
+}  // namespace
+
+Program lag_dots(const Program& in, const PassContext& context) {
+  if (!has_roles(in) || context.schedule.lag == Lag::none) return in;
+  const Uses uses(in);
+  const bool turns = context.schedule.share == Share::turns;
+  return rewrite(in, [&](Rewriter& r, const Inst& inst) {
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    if (loop == nullptr || !loop->pipelined) return false;
+    std::optional<Parts> parts = FindParts(in, uses, *loop).run();
+    if (!parts) return false;
+    Rotate(r, inst, *parts, turns).run();
+    return true;
+  });
+}
+
+}  // namespace tessera
