@@ -11,6 +11,7 @@
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
+#include "tile_core/passes/flights.h"
 #include "tile_core/passes/role_builder.h"
 #include "tile_core/passes/store_slices.h"
 
@@ -19,13 +20,6 @@ namespace {
 
 const Type kIndex{.dtype = i64};
 const Type kCondition{.dtype = boolean};
-
-/// A dot that is issued and not waited for.
-struct Flight {
-  ValueId old{};  ///< its result in the program that is lowered
-  int group = 0;  ///< of those committed since the loop body or the role began; -1: in the iteration before
-  std::vector<ValueId> channels;
-};
 
 /// How a loop carries a value.
 enum class Carry : std::uint8_t {
@@ -49,77 +43,11 @@ class LowerRole {
     lowered.body = {};
     b_.enter(&lowered.body);
     for (const Inst& inst : role_.body.insts) instruction(inst);
-    settle();
+    flights_.settle();
     return lowered;
   }
 
  private:
-  // ---- dots in flight ----
-
-  bool in_flight(ValueId old) const {
-    return std::any_of(flights_.begin(), flights_.end(), [&](const Flight& f) { return f.old == old; });
-  }
-
-  void close_group() {
-    if (!std::exchange(open_, false)) return;
-    b_.statement(CommitDots{});
-    ++groups_;
-  }
-
-  /// Waits for what was issued up to a group; its results are tiles from here on, and the slots that it kept
-  /// go back.
-  void settle(int last_group) {
-    close_group();
-    Inst wait{{}, {}, {}};
-    WaitDots op{.pending = std::max(0, groups_ - last_group - 1), .values = {}};
-    std::vector<Flight> left;
-    for (Flight& flight : flights_) {
-      if (flight.group > last_group) {
-        left.push_back(std::move(flight));
-        continue;
-      }
-      ValueId pending = b_.map(flight.old);
-      Type type = b_.out().type(pending);
-      type.pending = false;
-      op.values.push_back(pending);
-      wait.results.push_back(b_.define(flight.old, std::move(type)));
-    }
-    flights_ = std::move(left);
-    if (op.values.empty()) return;
-    wait.op = std::move(op);
-    b_.add(std::move(wait));
-    for (Inst& release : std::exchange(owed_, {})) b_.add(std::move(release));
-  }
-  void settle() { settle(groups_); }
-
-  /// Waits for the operands of an instruction that are in flight.
-  void settle_operands(const Inst& inst) {
-    int last = -2;
-    for_each_operand(inst.op, [&](ValueId id) {
-      for (const Flight& f : flights_) last = f.old == id ? std::max(last, f.group) : last;
-    });
-    if (last >= -1) settle(last);
-  }
-
-  /// The group of the last dot in flight that reads a channel, or one that shares its barriers.
-  std::optional<int> reading_group(ValueId channel) const {
-    std::optional<int> group;
-    for (const Flight& f : flights_) {
-      bool reads =
-          std::any_of(f.channels.begin(), f.channels.end(), [&](ValueId id) { return root(id) == channel; });
-      if (reads) group = std::max(group.value_or(f.group), f.group);
-    }
-    return group;
-  }
-
-  ValueId root(ValueId channel) const {
-    for (const Inst& inst : b_.out().body.insts) {
-      const Channel* op = std::get_if<Channel>(&inst.op);
-      if (op != nullptr && inst.result() == channel) return op->with == ValueId::none ? channel : op->with;
-    }
-    return channel;
-  }
-
   // ---- instructions ----
 
   void instruction(const Inst& inst) {
@@ -138,8 +66,9 @@ class LowerRole {
           diagnostic(fmt::format("a role of '{}' would have to move a tile between layouts", p_.name),
                      inst.loc, "", "a schedule with warps= does the dots by FMA, and can"));
     } else {
-      settle_operands(inst);
-      if (std::holds_alternative<PassTurn>(inst.op)) close_group();  // the others wait for what is issued
+      flights_.settle_operands(inst);
+      if (std::holds_alternative<PassTurn>(inst.op))
+        flights_.close_group();  // the others wait for what is issued
       if (std::holds_alternative<Store>(inst.op) && stores_.store(b_, inst, instance())) return;
       copy(inst);
     }
@@ -156,10 +85,10 @@ class LowerRole {
   }
 
   void issue(const Inst& inst, const Dot& dot) {
-    if (in_flight(dot.a)) settle();
+    if (flights_.has(dot.a)) flights_.settle();
     const ValueId accumulator = dot.accumulator;
-    if (in_flight(accumulator) && !accumulators_.contains(accumulator)) settle();
-    Flight flight{.old = inst.result(), .group = 0, .channels = {}};
+    if (flights_.has(accumulator) && !accumulators_.contains(accumulator)) flights_.settle();
+    Flight flight{.old = inst.result()};
     auto slot_of = [&](ValueId old) {
       const Slot& slot = views_.at(old);
       flight.channels.push_back(slot.channel);
@@ -173,22 +102,19 @@ class LowerRole {
     }
     op.b = slot_of(dot.b);
     if (accumulator != ValueId::none) op.accumulator = b_.map(accumulator);
-    if (!std::exchange(open_, true)) b_.statement(FenceDots{}, inst.loc);
-    flight.group = groups_;
+    flights_.add(std::move(flight), accumulator, inst.loc);
     Type type = p_.type(inst.result());
     type.pending = true;
     b_.add({{b_.define(inst.result(), std::move(type))}, std::move(op), inst.loc});
-    std::erase_if(flights_, [&](const Flight& f) { return f.old == accumulator; });
-    flights_.push_back(std::move(flight));
   }
 
   void pass_slot(const Inst& inst, const PassSlot& pass) {
     PassSlot now = std::get<PassSlot>(b_.mapped(pass));
     if (pass.step == SlotStep::release) {
       if (is_kept(pass)) return keep(now, inst.loc);
-      if (std::optional<int> group = reading_group(now.slot.channel)) settle(*group);
+      if (std::optional<int> group = flights_.reader_of(now.slot.channel)) flights_.settle(*group);
     } else {
-      close_group();  // the wait may take long: what is issued should run
+      flights_.close_group();  // the wait may take long: what is issued should run
     }
     b_.statement(now, inst.loc);
   }
@@ -199,13 +125,13 @@ class LowerRole {
     if (computes) {
       settle_used_in(old);
     } else {
-      settle();
+      flights_.settle();
     }
     If now{.condition = b_.map(old.condition), .then = {}, .otherwise = {}};
     auto side = [&](const Block& in, Block& out) {
       Block* outer = b_.enter(&out);
       for (const Inst& i : in.insts) computes ? copy(i) : instruction(i);
-      if (!computes) settle();
+      if (!computes) flights_.settle();
       for (ValueId id : in.yields) out.yields.push_back(b_.map(id));
       b_.enter(outer);
     };
@@ -224,11 +150,9 @@ class LowerRole {
 
   void settle_used_in(const If& branch) {
     for (const Block* block : {&branch.then, &branch.otherwise}) {
-      for (const Inst& inst : block->insts) settle_operands(inst);
+      for (const Inst& inst : block->insts) flights_.settle_operands(inst);
       for (ValueId id : block->yields) {
-        auto flight =
-            std::find_if(flights_.begin(), flights_.end(), [&](const Flight& f) { return f.old == id; });
-        if (flight != flights_.end()) settle(flight->group);
+        if (std::optional<int> group = flights_.group_of(id)) flights_.settle(*group);
       }
     }
   }
@@ -259,7 +183,7 @@ class LowerRole {
       const Dot& dot = std::get<Dot>(uses_.definer(loop.body.yields[i]).op);
       for (ValueId operand : {dot.a, dot.b}) {
         const View* view = std::get_if<View>(&uses_.definer(operand).op);
-        if (view != nullptr) channels.insert(root(b_.map(view->slot.channel)));
+        if (view != nullptr) channels.insert(barriers_of(b_.out(), b_.map(view->slot.channel)));
       }
     }
     for (const Inst& inst : loop.body.insts) {
@@ -279,8 +203,9 @@ class LowerRole {
   void keep(const PassSlot& now, Loc loc) {
     last_.push_back(now);
     if (drains_) return;
-    close_group();
-    if (!std::exchange(waited_, true)) b_.add({{}, WaitDots{.pending = groups_, .values = {}}, loc});
+    flights_.close_group();
+    if (!std::exchange(waited_, true))
+      b_.add({{}, WaitDots{.pending = flights_.groups(), .values = {}}, loc});
     release_before(now, loc);
   }
 
@@ -295,7 +220,8 @@ class LowerRole {
   }
 
   void loop(const Inst& inst, const Loop& old) {
-    settle();
+    flights_.settle();
+    flights_.restart();
     Loop now{
         .axis = old.axis, .begin = b_.map(old.begin), .end = b_.map(old.end), .pipelined = old.pipelined};
     auto optional = [&](ValueId id) { return id == ValueId::none ? id : b_.map(id); };
@@ -309,7 +235,7 @@ class LowerRole {
       type.pending = carries.back() != Carry::tile;
       now.carried.push_back(b_.map(old.carried[i]));
       now.parameters.push_back(b_.define(old.parameters[i], type));
-      if (type.pending) flights_.push_back({.old = old.parameters[i], .group = -1, .channels = {}});
+      if (type.pending) flights_.carry(old.parameters[i]);
       if (carries.back() == Carry::accumulator) accumulators_.insert(old.parameters[i]);
     }
     body(old, now, carries);
@@ -317,24 +243,24 @@ class LowerRole {
   }
 
   void body(const Loop& old, Loop& now, const std::vector<Carry>& carries) {
-    groups_ = 0, waited_ = false;
+    waited_ = false;
     begin_ = now.begin, start_ = now.start;
     find_kept(old, carries);
     Block* outer = b_.enter(&now.body);
     if (drains_) {
-      settle(-1);
+      flights_.settle(Flights::kBefore);
       for (const Inst* inst : kept_) {
         for_each_operand(inst->op, [this](ValueId id) { ensure(id); });
         release_before(std::get<PassSlot>(b_.mapped(inst->op)), inst->loc);
       }
     }
     for (const Inst& inst : old.body.insts) instruction(inst);
-    close_group();
+    flights_.close_group();
     for (std::size_t i = 0; i < carries.size(); ++i) {
-      if (carries[i] == Carry::tile && in_flight(old.body.yields[i])) settle();
+      if (carries[i] == Carry::tile && flights_.has(old.body.yields[i])) flights_.settle();
     }
     for (ValueId id : old.body.yields) now.body.yields.push_back(b_.map(id));
-    flights_.clear();
+    flights_.restart();
     kept_.clear();
     b_.enter(outer);
   }
@@ -349,13 +275,12 @@ class LowerRole {
 
   void leave(const Inst& inst, const Loop& old, Loop now, const std::vector<Carry>& carries) {
     Kept last = std::exchange(last_, {});
-    groups_ = 0;
     Inst result{{}, {}, inst.loc};
     for (std::size_t i = 0; i < inst.results.size(); ++i) {
       Type type = p_.type(inst.results[i]);
       type.pending = carries[i] != Carry::tile;
       result.results.push_back(b_.define(inst.results[i], type));
-      if (type.pending) flights_.push_back({.old = inst.results[i], .group = -1, .channels = {}});
+      if (type.pending) flights_.carry(inst.results[i]);
     }
     ValueId begin = now.begin, end = now.end, first = now.first_ticket;
     result.op = std::move(now);
@@ -375,7 +300,7 @@ class LowerRole {
       pass.slot.ticket = ticket;
       branch.then.insts.push_back({{}, pass, {}});
     }
-    owed_.push_back({{}, std::move(branch), {}});
+    flights_.owe({{}, std::move(branch), {}});
   }
 
   RoleBuilder b_;
@@ -384,11 +309,8 @@ class LowerRole {
   StoreSlicer& stores_;
   const Role& role_;
   std::map<ValueId, Slot> views_;
-  std::vector<Flight> flights_;
-  std::vector<Inst> owed_;          // releases that follow the next wait
+  Flights flights_{b_};
   std::set<ValueId> accumulators_;  // parameters that only dots take
-  bool open_ = false;               // a group of dots is open
-  int groups_ = 0;                  // committed since the body began
   // Of the loop whose body is being lowered:
   ValueId begin_ = ValueId::none, start_ = ValueId::none;
   std::vector<const Inst*> kept_;  // releases that are put off by one iteration
