@@ -28,9 +28,6 @@ enum class Carry : std::uint8_t {
   accumulator  ///< the same, where only the next dot takes it: it need not be waited for
 };
 
-/// The slots that a dot in flight keeps across the back edge, as the loop's body releases them.
-using Kept = std::vector<PassSlot>;
-
 class LowerRole {
  public:
   LowerRole(RoleBuilder builder, const Uses& uses, StoreSlicer& stores, const Role& role)
@@ -201,7 +198,6 @@ class LowerRole {
   /// The slot of the iteration before goes back, now that its dots have finished: where the body begins, or
   /// when only this iteration's are left.
   void keep(const PassSlot& now, Loc loc) {
-    last_.push_back(now);
     if (drains_) return;
     flights_.close_group();
     if (!std::exchange(waited_, true))
@@ -261,7 +257,6 @@ class LowerRole {
     }
     for (ValueId id : old.body.yields) now.body.yields.push_back(b_.map(id));
     flights_.restart();
-    kept_.clear();
     b_.enter(outer);
   }
 
@@ -274,7 +269,7 @@ class LowerRole {
   }
 
   void leave(const Inst& inst, const Loop& old, Loop now, const std::vector<Carry>& carries) {
-    Kept last = std::exchange(last_, {});
+    const std::vector<const Inst*> kept = std::exchange(kept_, {});
     Inst result{{}, {}, inst.loc};
     for (std::size_t i = 0; i < inst.results.size(); ++i) {
       Type type = p_.type(inst.results[i]);
@@ -285,22 +280,35 @@ class LowerRole {
     ValueId begin = now.begin, end = now.end, first = now.first_ticket;
     result.op = std::move(now);
     b_.add(std::move(result));
-    if (!last.empty()) owe(last, begin, end, first, p_.axis(old.axis).extent);
+    if (!kept.empty()) owe(kept, old, begin, end, first);
   }
 
   /// The slots of the last iteration go back when what is in flight has been waited for.
-  void owe(const Kept& last, ValueId begin, ValueId end, ValueId first, int extent) {
+  void owe(const std::vector<const Inst*>& kept, const Loop& old, ValueId begin, ValueId end, ValueId first) {
     ValueId ran = b_.emit(Binary{BinaryFn::lt, begin, end}, kCondition);
-    ValueId trips = b_.trips(begin, end, extent);
+    ValueId trips = b_.trips(begin, end, p_.axis(old.axis).extent);
     ValueId one = b_.constant(1);
-    ValueId ticket = b_.arithmetic(BinaryFn::sub, trips, one);
-    if (first != ValueId::none) ticket = b_.arithmetic(BinaryFn::add, first, ticket);
+    ValueId last = b_.arithmetic(BinaryFn::sub, trips, one);
+    if (first != ValueId::none) last = b_.arithmetic(BinaryFn::add, first, last);
     If branch{.condition = ran, .then = {}, .otherwise = {}};
-    for (PassSlot pass : last) {
-      pass.slot.ticket = ticket;
-      branch.then.insts.push_back({{}, pass, {}});
+    for (const Inst* inst : kept) {
+      PassSlot pass = std::get<PassSlot>(inst->op);
+      pass.slot.channel = b_.map(pass.slot.channel);
+      pass.slot.ticket = at_ticket(pass.slot.ticket, old, last);
+      branch.then.insts.push_back({{}, pass, inst->loc});
     }
     flights_.owe({{}, std::move(branch), {}});
+  }
+
+  /// A scalar of a loop's body in the iteration of a ticket.
+  ValueId at_ticket(ValueId id, const Loop& loop, ValueId ticket) {
+    if (id == loop.ticket) return ticket;
+    const Inst* around = uses_.loop_of(id);
+    if (around == nullptr || &std::get<Loop>(around->op) != &loop) return b_.map(id);
+    const Inst& definer = uses_.definer(id);
+    Op op = definer.op;
+    for_each_operand(op, [&](ValueId& operand) { operand = at_ticket(operand, loop, ticket); });
+    return b_.emit(std::move(op), p_.type(id), definer.loc);
   }
 
   RoleBuilder b_;
@@ -314,7 +322,6 @@ class LowerRole {
   // Of the loop whose body is being lowered:
   ValueId begin_ = ValueId::none, start_ = ValueId::none;
   std::vector<const Inst*> kept_;  // releases that are put off by one iteration
-  Kept last_;                      // the same as written, for after the loop
   bool drains_ = false;            // the body begins with a wait
   bool waited_ = false;            // this iteration has waited for the one before
 };
