@@ -1,5 +1,6 @@
 #include "tests/support/mutation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tile_core/base/error.h"
@@ -11,25 +12,51 @@
 namespace tessera::test {
 namespace {
 
+template <typename... Operations>
+bool is_one_of(const Op& op) {
+  return (std::holds_alternative<Operations>(op) || ...);
+}
+
+bool passes_on(const Op& op) {
+  const PassSlot* pass = std::get_if<PassSlot>(&op);
+  return pass != nullptr && (pass->step == SlotStep::commit || pass->step == SlotStep::release);
+}
 bool waits(const Op& op) {
-  return std::holds_alternative<WaitCopies>(op) || std::holds_alternative<Barrier>(op);
+  return is_one_of<WaitCopies, WaitDots, WaitStores, Barrier, FenceShared, FenceDots, TakeTurn>(op) ||
+         (is_one_of<PassSlot>(op) && !passes_on(op));
 }
 bool commits(const Op& op) {
-  return std::holds_alternative<CommitCopies>(op);
+  return is_one_of<CommitCopies, CommitDots, CommitStores, PassTurn>(op) || passes_on(op);
+}
+
+/// The groups that a wait leaves unfinished; null of an operation that waits for none.
+int* pending(Op& op) {
+  if (auto* o = std::get_if<WaitCopies>(&op)) return &o->pending;
+  if (auto* o = std::get_if<WaitStores>(&op)) return &o->pending;
+  if (auto* o = std::get_if<WaitDots>(&op)) return &o->pending;
+  return nullptr;
+}
+
+bool gives_values(const Inst& inst) {
+  return !inst.results.empty();
 }
 
 /// Takes the n-th of such instructions out, or, where `weaken`, lets it wait for less.
 void change(Block& block, bool (*such)(const Op&), int& n, bool weaken) {
   for (std::size_t i = 0; i < block.insts.size(); ++i) {
-    Op& op = block.insts[i].op;
-    if (Loop* loop = std::get_if<Loop>(&op)) change(loop->body, such, n, weaken);
-    if (!such(op) || n-- != 0) continue;
-    if (weaken) {
-      ++std::get<WaitCopies>(op).pending;
-    } else {
-      block.insts.erase(block.insts.begin() + static_cast<std::ptrdiff_t>(i));
+    Inst& inst = block.insts[i];
+    if (such(inst.op) && n-- == 0) {
+      if (weaken) {
+        ++*pending(inst.op);
+      } else {
+        block.insts.erase(block.insts.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+      return;
     }
-    return;
+    for_each_block(inst.op, [&](Block& inner) {
+      if (n >= 0) change(inner, such, n, weaken);
+    });
+    if (n < 0) return;
   }
 }
 
@@ -66,12 +93,15 @@ bool same_bits(const std::vector<std::vector<double>>& a, const std::vector<std:
 }
 
 bool noticed(const Program& changed, const Call& call, const std::vector<std::vector<double>>& right) {
-  try {
-    return !same_bits(outputs(changed, call, Landing::last), right) ||
-           !same_bits(outputs(changed, call, Landing::first), right);
-  } catch (const InternalError&) {
-    return true;
-  }
+  auto differs = [&](const InterpretOptions& options) {
+    try {
+      return !same_bits(outputs(changed, call, options), right);
+    } catch (const InternalError&) {
+      return true;
+    }
+  };
+  std::vector<InterpretOptions> options = schedules(changed);
+  return std::any_of(options.begin(), options.end(), differs);
 }
 
 std::vector<Change> without(const Program& program, bool (*such)(const Op&)) {
@@ -79,8 +109,9 @@ std::vector<Change> without(const Program& program, bool (*such)(const Op&)) {
   int number = 0;
   for_each_inst(program.body, [&](const Inst& inst) {
     if (!such(inst.op)) return;
+    Op op = inst.op;
     for (bool weaken : {false, true}) {
-      if (weaken && !std::holds_alternative<WaitCopies>(inst.op)) continue;
+      if (weaken ? pending(op) == nullptr : gives_values(inst)) continue;
       changes.push_back({describe(weaken ? "weaker" : "without", program, inst), program});
       int n = number;
       change(changes.back().program.body, such, n, weaken);

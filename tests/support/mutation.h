@@ -12,8 +12,10 @@ struct Change {
   Program program;
 };
 
-/// Takes every wait and barrier of a program out in turn, and lets every wait cover one group less.
+/// Takes every wait, barrier and fence of a program out in turn, and lets every wait cover one group less.
+/// Dots that give values keep their waits, which only cover less.
 std::vector<Change> without_waits(const Program& program);
+/// The same of commits, of slots and turns that are passed on.
 std::vector<Change> without_commits(const Program& program);
 /// Takes every select that compares an axis' index with the size of its dim out in turn, and either side of
 /// comparisons with both ends.

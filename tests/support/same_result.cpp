@@ -1,5 +1,6 @@
 #include "tests/support/same_result.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -65,28 +66,44 @@ std::vector<Buffer> arguments(const Program& program, const Call& call) {
   return tensors;
 }
 
-void run(const Program& program, const Call& call, std::vector<Buffer>& tensors, Landing landing) {
+void run(const Program& program, const Call& call, std::vector<Buffer>& tensors,
+         const InterpretOptions& options) {
   std::vector<TensorView> views;
   for (Buffer& tensor : tensors) views.push_back(tensor.view());
   std::vector<double> scalars;
   for (const ScalarDecl& scalar : program.scalars) scalars.push_back(call.scalars.at(scalar.name));
-  interpret(program, views, scalars, {landing});
+  interpret(program, views, scalars, options);
 }
 
-std::vector<std::vector<double>> outputs(const Program& program, const Call& call, Landing landing) {
+std::vector<std::vector<double>> outputs(const Program& program, const Call& call,
+                                         const InterpretOptions& options) {
   std::vector<Buffer> tensors = arguments(program, call);
-  run(program, call, tensors, landing);
+  run(program, call, tensors, options);
   std::vector<std::vector<double>> result;
   for (const Buffer& tensor : tensors) result.push_back(tensor.get());
+  return result;
+}
+
+std::vector<InterpretOptions> schedules(const Program& program) {
+  auto roles = [](const Inst& inst) { return std::holds_alternative<Roles>(inst.op); };
+  bool has_roles = std::any_of(program.body.insts.begin(), program.body.insts.end(), roles);
+  std::vector<InterpretOptions> result;
+  for (Landing landing : {Landing::last, Landing::first}) {
+    if (landing == Landing::first && program.stage < Stage::synced) continue;
+    result.push_back({.landing = landing});
+    if (!has_roles) continue;
+    result.push_back({.landing = landing, .order = Order::last});
+    for (unsigned seed : {1U, 2U, 3U})
+      result.push_back({.landing = landing, .order = Order::random, .seed = seed});
+  }
   return result;
 }
 
 ::testing::AssertionResult same_result(const Program& before, const Program& after, const Call& call,
                                        double tolerance) {
   std::vector<std::vector<double>> expected = outputs(before, call);
-  for (Landing landing : {Landing::last, Landing::first}) {
-    if (landing == Landing::first && after.stage < Stage::synced) continue;
-    std::vector<std::vector<double>> actual = outputs(after, call, landing);
+  for (const InterpretOptions& options : schedules(after)) {
+    std::vector<std::vector<double>> actual = outputs(after, call, options);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (auto result = same_values(before.tensors[i].name, expected[i], actual[i], tolerance); !result)
         return result;

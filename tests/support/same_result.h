@@ -25,18 +25,21 @@ struct Call {
 std::vector<Buffer> arguments(const Program& program, const Call& call);
 /// Interprets the program on them.
 void run(const Program& program, const Call& call, std::vector<Buffer>& tensors,
-         Landing landing = Landing::last);
+         const InterpretOptions& options = {});
 /// The elements of every tensor after a run on random inputs.
 std::vector<std::vector<double>> outputs(const Program& program, const Call& call,
-                                         Landing landing = Landing::last);
+                                         const InterpretOptions& options = {});
+
+/// What a right program does not care about: whether what is asynchronous happens as late or as early as it
+/// may, which only the stages from Stage::synced on know, and in which order roles go on.
+std::vector<InterpretOptions> schedules(const Program& program);
 
 /// Whether a tensor's elements are the same: bitwise, or within `tolerance` times the largest finite one.
 ::testing::AssertionResult same_values(const std::string& tensor, const std::vector<double>& before,
                                        const std::vector<double>& after, double tolerance);
 
 /// Whether two programs over the same tensors give the same outputs: bitwise, or within `tolerance` times the
-/// largest magnitude of the output. From Stage::synced on asynchronous copies land both as late and as early
-/// as they may.
+/// largest magnitude of the output. The second runs on all its schedules.
 ::testing::AssertionResult same_result(const Program& before, const Program& after, const Call& call,
                                        double tolerance = 0);
 

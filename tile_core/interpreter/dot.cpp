@@ -42,28 +42,22 @@ AddProducts* fastest_add_products() {
 
 }  // namespace
 
-void dot(Run& run, ValueId result, const DotOperand& a, const DotOperand& b, AxisId axis,
-         ValueId accumulator) {
-  const std::vector<AxisId>& axes = run.type(result).axes;
+Elements dot(Run& run, const std::vector<AxisId>& axes, const Tile& a, const Tile& b, AxisId axis,
+             const Elements& start) {
+  const std::vector<int>& ia = run.alignments.get(axes, a.axes);
+  const std::vector<int>& ib = run.alignments.get(axes, b.axes);
   std::vector<float> x = as_floats(a.elements);
   std::vector<float> y = as_floats(b.elements);
-  std::vector<float> sums(run.elements(result), 0.0F);
-  if (accumulator != ValueId::none) {
-    const std::vector<int>& index = run.alignments.get(axes, run.type(accumulator).axes);
-    const Elements& start = run.value(accumulator);
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      sums[i] = static_cast<float>(start[static_cast<std::size_t>(index[i])]);
-  }
-  const int* ix = run.alignments.get(axes, a.axes).data();
-  const int* iy = run.alignments.get(axes, b.axes).data();
+  std::vector<float> sums = as_floats(start);
+  sums.resize(ia.size(), 0.0F);
   std::ptrdiff_t step_x = run.alignments.stride(a.axes, axis);
   std::ptrdiff_t step_y = run.alignments.stride(b.axes, axis);
   AddProducts* add = fastest_add_products();
   Lanes lanes = run.seen(axis);
   for (int lane = lanes.first; lane < lanes.last; ++lane) {
-    add(x.data() + lane * step_x, ix, y.data() + lane * step_y, iy, sums);
+    add(x.data() + lane * step_x, ia.data(), y.data() + lane * step_y, ib.data(), sums);
   }
-  run.value(result).assign(sums.begin(), sums.end());
+  return {sums.begin(), sums.end()};
 }
 
 }  // namespace tessera::interpreter

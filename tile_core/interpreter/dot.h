@@ -3,14 +3,9 @@
 
 namespace tessera::interpreter {
 
-/// A tile as an operand of a dot.
-struct DotOperand {
-  const std::vector<AxisId>& axes;
-  const Elements& elements;
-};
-/// The sum over the seen lanes of `axis` of a * b in f32, by fmaf in their order, starting from
-/// `accumulator`, a tile over the same axes as the result in any order, or from 0 where it is none.
-void dot(Run& run, ValueId result, const DotOperand& a, const DotOperand& b, AxisId axis,
-         ValueId accumulator);
+/// The tile over `axes` that is the sum over the seen lanes of `axis` of a * b in f32, by fmaf in their
+/// order, starting from `start`, over the same axes, or from 0 where that is empty.
+Elements dot(Run& run, const std::vector<AxisId>& axes, const Tile& a, const Tile& b, AxisId axis,
+             const Elements& start);
 
 }  // namespace tessera::interpreter

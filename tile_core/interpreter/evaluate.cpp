@@ -1,6 +1,7 @@
 #include "tile_core/interpreter/evaluate.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "tile_core/base/error.h"
 #include "tile_core/base/match.h"
@@ -26,6 +27,8 @@ class Evaluation {
         [&](const Index& o) { index(o); },
         [&](const Start& o) { fill(static_cast<double>(run_.start(o.axis, ValueId::none))); },
         [&](const BlockIndex&) { fill(static_cast<double>(run_.block)); },
+        [&](const BlockCount&) { fill(static_cast<double>(run_.blocks())); },
+        [&](const Undefined&) { fill(std::numeric_limits<double>::quiet_NaN()); },
         [&](const Broadcast& o) { each([](double a) { return a; }, o.a); },
         [&](const Cast& o) { rounded([](double a) { return a; }, o.a); },
         [&](const Convert& o) { each([](double a) { return a; }, o.a); },
@@ -36,9 +39,11 @@ class Evaluation {
         },
         [&](const Reduce& o) { reduce(o); }, [&](const ReduceWarp& o) { reduce_warp(o); },
         [&](const Dot& o) {
-          dot(run_, inst_.result(), {run_.type(o.a).axes, run_.value(o.a)},
-              {run_.type(o.b).axes, run_.value(o.b)}, o.axis, o.accumulator);
+          Elements start;
+          if (o.accumulator != ValueId::none) start = run_.arranged(type_.axes, run_.tile(o.accumulator));
+          out_ = dot(run_, type_.axes, run_.tile(o.a), run_.tile(o.b), o.axis, start);
         },
+        [&](const Slice& o) { slice(o); },
         [&](const auto&) {
           throw InternalError::format("interpreter: an operation of {} is no arithmetic", run_.program.name);
         });
@@ -87,6 +92,12 @@ class Evaluation {
   void index(const Index& o) {
     auto first = static_cast<double>(run_.start(o.axis, o.start));
     for (std::size_t i = 0; i < out_.size(); ++i) out_[i] = first + static_cast<double>(i);
+  }
+
+  void slice(const Slice& o) {
+    const Elements& a = run_.value(o.a);
+    std::vector<int> index = run_.alignments.get(type_.axes, run_.type(o.a).axes, {o.of, o.to, o.index});
+    for (std::size_t i = 0; i < out_.size(); ++i) out_[i] = a[static_cast<std::size_t>(index[i])];
   }
 
   void binary(const Binary& o) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <vector>
 
 #include "tile_core/base/tensor_view.h"
@@ -6,12 +7,19 @@
 
 namespace tessera {
 
-/// When an asynchronous copy happens: as late as its wait allows, or when it is issued. A right program does
-/// not care.
-enum class Landing { last, first };
+/// When asynchronous copies and dots happen: as late as their waits allow, or when they are issued. A right
+/// program does not care.
+enum class Landing : std::uint8_t { last, first };
+
+/// Which instance of a role goes on where several can: the first in the program's order (producers, mostly),
+/// the last, or any. A right program does not care.
+enum class Order : std::uint8_t { first, last, random };
 
 struct InterpretOptions {
   Landing landing = Landing::last;
+  Order order = Order::first;
+  unsigned seed = 1;        ///< of the random order
+  std::int64_t blocks = 2;  ///< of a persistent program, at most
 };
 
 /// Runs a verified program of any stage on the CPU, block after block. This is what the operations mean:
@@ -19,7 +27,9 @@ struct InterpretOptions {
 /// fmaf in the axis' order.
 ///
 /// From Stage::synced on shared memory is a machine that knows what has been written, waited for and made
-/// visible: a missing wait or barrier throws InternalError that names both instructions.
+/// visible: a missing wait, barrier or fence throws InternalError that names both instructions. Barriers
+/// between roles know phases by their parity alone, as the hardware does; where no role can go on,
+/// InternalError says what each waits for.
 ///
 /// `tensors` stand in the order of their declaration, with the sizes that bind the dims; `scalars` too.
 /// Throws UserError that names the tensor where they do not fit the declarations.

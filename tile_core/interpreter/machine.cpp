@@ -1,156 +1,155 @@
 #include "tile_core/interpreter/machine.h"
 
-#include <cmath>
-#include <limits>
-#include <utility>
+#include <fmt/format.h>
 
-#include "tile_core/base/error.h"
 #include "tile_core/interpreter/dot.h"
-#include "tile_core/ir/print.h"
 
 namespace tessera::interpreter {
-namespace {
-
-constexpr double kUnwritten = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 Machine::Machine(Run& run, Landing landing)
-    : run_(run), landing_(landing), checked_(run.program.stage >= Stage::synced) {}
+    : run_(run),
+      checked_(run.program.stage >= Stage::synced),
+      lazy_(checked_ && landing == Landing::last),
+      memory_(run),
+      passing_(run, memory_, lazy_) {
+  instances_.emplace_back(run.program, 0);
+  run_.use(instances_.front().frame);
+}
 
-void Machine::enter_block() {
-  channels_.clear();
-  open_.clear();
-  groups_.clear();
+Instance& Machine::enter_block() {
+  memory_.clear();
+  passing_.enter_block();
+  static_cast<Progress&>(instances_.front()) = {};
+  run_.use(instances_.front().frame);
+  return instances_.front();
 }
 
 void Machine::leave_block() {
-  if (!open_.empty()) groups_.push_back(std::exchange(open_, {}));
-  for (const auto& group : groups_) {
-    if (group.empty()) continue;
-    const Inst& inst = *group.front().inst;
-    throw InternalError::format(
-        "interpreter: {}: the program ends, but no wait covers a copy\n   copy: {}   --> {}:{}",
-        run_.program.name, to_text(run_.program, inst), inst.loc.file, inst.loc.line);
+  leave(instances_.front());
+  if (checked_) passing_.leave_block();
+}
+
+std::vector<Instance*> Machine::enter_roles(const Roles& roles) {
+  if (instances_.size() == 1) {
+    int number = 0;
+    for (const Role& role : roles.roles) {
+      for (int i = 0; i < role.instances; ++i)
+        instances_.emplace_back(run_.program, static_cast<int>(instances_.size()), number, role, i);
+      ++number;
+    }
   }
+  std::vector<Instance*> result;
+  for (std::size_t i = 1; i < instances_.size(); ++i) {
+    Instance& instance = instances_[i];
+    const Role& role = *instance.role;
+    instance.enter(instances_.front().frame);
+    if (role.instance != ValueId::none)
+      instance.frame.values[index_of(role.instance)].elements = {static_cast<double>(instance.index)};
+    if (instance.index == 0) {
+      turns_[&role].assign(static_cast<std::size_t>(role.instances), {});
+      turns_[&role].front().given = true;
+    }
+    result.push_back(&instance);
+  }
+  return result;
 }
 
-void Machine::channel(const Inst& inst) {
-  const Type& type = run_.type(inst.result());
-  SlotState empty;
-  empty.elements.assign(run_.elements(inst.result()), kUnwritten);
-  channels_[inst.result()].assign(static_cast<std::size_t>(type.slots), empty);
-}
-
-Machine::SlotState& Machine::at(const Slot& slot) {
-  std::vector<SlotState>& slots = channels_.at(slot.channel);
-  std::int64_t ticket = slot.ticket == ValueId::none ? 0 : run_.scalar(slot.ticket);
-  return slots[static_cast<std::size_t>(ticket + slot.offset) % slots.size()];
-}
-
-std::string Machine::text(const Slot& slot) {
-  std::int64_t number = &at(slot) - channels_.at(slot.channel).data();
-  return fmt::format("slot {} of {}", number, name_of(run_.program, slot.channel));
-}
-
-void Machine::fail(const Inst& inst, const Slot& slot, const char* what, const char* other_role,
-                   const Inst& other) {
-  auto line = [&](const char* role, const Inst& i) {
-    return fmt::format("\n   {}: {}   --> {}:{}", role, to_text(run_.program, i), i.loc.file, i.loc.line);
+void Machine::leave(Instance& by) {
+  if (!checked_) return;
+  const Transfer* copy = by.copies.unfinished();
+  const Transfer* store = by.stores.unfinished();
+  const auto* dot = by.dots.unfinished();
+  auto check = [&](const char* what, const char* label, const Inst* inst) {
+    if (inst != nullptr)
+      fail(run_.program, fmt::format("{} ends, but {}", by.name, what), {{label, inst, &by}});
   };
-  throw InternalError::format("interpreter: {}: {} {}{}{}", run_.program.name, text(slot), what,
-                              line("here", inst), line(other_role, other));
+  check("no wait covers a copy", "copy", copy == nullptr ? nullptr : copy->inst);
+  check("no wait covers a copy out", "store", store == nullptr ? nullptr : store->inst);
+  check("no wait covers a dot", "dot", dot == nullptr ? nullptr : (*dot)->inst);
+  check("has not passed its turn", "take", by.turn);
+  passing_.leave(by);
 }
 
-const Elements& Machine::readable(const Inst& inst, const Slot& slot) {
-  SlotState& state = at(slot);
-  if (!checked_) return state.elements;
-  if (state.phase == Phase::copying)
-    fail(inst, slot, "is read, but no wait covers the copy to it", "copy", *state.writer);
-  if (state.phase == Phase::written)
-    fail(inst, slot, "is read, but no barrier follows the write", "write", *state.writer);
-  state.reader = &inst;
-  return state.elements;
+void Machine::execute(Instance&, const Inst& inst, const Channel& o) {
+  memory_.define(inst.result());
+  passing_.define(inst, o);
 }
 
-Machine::SlotState& Machine::writable(const Inst& inst, const Slot& slot) {
-  SlotState& state = at(slot);
-  if (!checked_) return state;
-  if (state.phase == Phase::copying)
-    fail(inst, slot, "is overwritten, but no wait covers the copy to it", "copy", *state.writer);
-  if (state.reader != nullptr)
-    fail(inst, slot, "is overwritten, but no barrier follows the read", "read", *state.reader);
-  if (state.phase == Phase::written)
-    fail(inst, slot, "is overwritten, but no barrier follows the write", "write", *state.writer);
-  state.phase = Phase::written;
-  state.writer = &inst;
-  return state;
+Place Machine::read(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event) {
+  Place place = memory_.place(slot);
+  if (!checked_) return place;
+  passing_.check_owner(by, inst, place, "read");
+  bool asynchronous = event.agent == Agent::dots || event.agent == Agent::stores;
+  memory_.read(place, {what, &inst, &by, event, asynchronous});
+  return place;
 }
 
-void Machine::copy(const Inst& inst, const CopyIn& copy) {
-  SlotState& state = writable(inst, copy.to);
-  const std::vector<AxisId>& axes = run_.type(copy.to.channel).axes;
-  Copy issued{&state, &inst, copy.load.tensor, footprint(run_, copy.load.tensor, copy.load.subscripts, axes)};
-  bool at_once = !checked_ || !copy.async || landing_ == Landing::first;
-  if (at_once) {
-    land(issued);
-  } else {
-    state.elements.assign(state.elements.size(), kUnwritten);
-  }
-  if (!checked_ || !copy.async) return;
-  state.phase = Phase::copying;
-  open_.push_back(std::move(issued));
+Place Machine::write(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event) {
+  Place place = memory_.place(slot);
+  if (!checked_) return place;
+  passing_.check_owner(by, inst, place, "written");
+  memory_.write(place, {what, &inst, &by, event});
+  return place;
 }
 
-void Machine::land(const Copy& copy) {
-  load(run_.tensors[index_of(copy.tensor)], copy.from, copy.to->elements);
+void Machine::execute(Instance&, const Inst& inst, const View& o) {
+  Place place = memory_.place(o.slot);
+  run_.value(inst.result()) = run_.arranged(run_.type(inst.result()).axes, {place.axes, memory_.get(place)});
 }
 
-void Machine::commit() {
-  groups_.push_back(std::exchange(open_, {}));
+void Machine::execute(Instance& by, const Inst& inst, const PassSlot& o) {
+  passing_.pass(by, inst, o);
 }
 
-void Machine::wait(int pending) {
-  while (groups_.size() > static_cast<std::size_t>(pending)) {
-    for (const Copy& copy : groups_.front()) {
-      if (landing_ == Landing::last) land(copy);
-      copy.to->phase = Phase::written;
-    }
-    groups_.pop_front();
-  }
+void Machine::execute(Instance& by, const Inst&, const Barrier&) {
+  by.barrier();
 }
 
-void Machine::barrier() {
-  for (auto& [channel, slots] : channels_) {
-    for (SlotState& state : slots) {
-      state.reader = nullptr;
-      if (state.phase == Phase::written) state.phase = Phase::visible;
-    }
-  }
+void Machine::execute(Instance& by, const Inst&, const FenceShared&) {
+  by.own.learn(Event{Agent::fences, by.number, by.acts});
 }
 
-void Machine::write(const Inst& inst, const WriteShared& write) {
-  Elements& to = writable(inst, write.to).elements;
-  const std::vector<int>& index =
-      run_.alignments.get(run_.type(write.to.channel).axes, run_.type(write.value).axes);
-  const Elements& value = run_.value(write.value);
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = value[static_cast<std::size_t>(index[i])];
+void Machine::execute(Instance& by, const Inst& inst, const WriteShared& o) {
+  Place place = write(by, inst, o.to, "write", by.act());
+  memory_.set(place, run_.arranged(place.axes, run_.tile(o.value)));
 }
 
-void Machine::read(const Inst& inst, const ReadShared& read) {
-  const Elements& from = readable(inst, read.from);
-  const std::vector<int>& index =
-      run_.alignments.get(run_.type(inst.result()).axes, run_.type(read.from.channel).axes);
-  Elements& value = run_.value(inst.result());
-  value.resize(index.size());
-  for (std::size_t i = 0; i < value.size(); ++i) value[i] = from[static_cast<std::size_t>(index[i])];
+void Machine::execute(Instance& by, const Inst& inst, const ReadShared& o) {
+  Place place = read(by, inst, o.from, "read", by.act());
+  run_.value(inst.result()) = run_.arranged(run_.type(inst.result()).axes, {place.axes, memory_.get(place)});
 }
 
-void Machine::dot(const Inst& inst, const DotShared& dot) {
-  const Elements& a = readable(inst, dot.a);
-  const Elements& b = readable(inst, dot.b);
-  interpreter::dot(run_, inst.result(), {run_.type(dot.a.channel).axes, a},
-                   {run_.type(dot.b.channel).axes, b}, dot.axis, dot.accumulator);
+void Machine::execute(Instance& by, const Inst& inst, const DotShared& o) {
+  Place a = read(by, inst, o.a, "read", by.act());
+  Place b = read(by, inst, o.b, "read", by.act());
+  const std::vector<AxisId>& axes = run_.type(inst.result()).axes;
+  run_.value(inst.result()) = interpreter::dot(run_, axes, {a.axes, memory_.get(a)}, {b.axes, memory_.get(b)},
+                                               o.axis, run_.arranged(axes, run_.tile(o.accumulator)));
+}
+
+void Machine::execute(Instance& by, const Inst& inst, const TakeTurn&) {
+  Turn& turn = turns_.at(by.role).at(static_cast<std::size_t>(by.index));
+  if (by.turn != nullptr)
+    fail(run_.program, fmt::format("{} takes a turn, but has not passed the last", by.name),
+         {{"here", &inst, &by}, {"take", by.turn, &by}});
+  by.wait(
+      inst, [&turn] { return turn.given; }, [] { return std::string("its turn"); });
+  turn.given = false;
+  by.learn(turn.clock);
+  by.barrier();
+  by.turn = &inst;
+}
+
+void Machine::execute(Instance& by, const Inst& inst, const PassTurn&) {
+  std::vector<Turn>& turns = turns_.at(by.role);
+  Turn& next = turns[static_cast<std::size_t>(by.index + 1) % turns.size()];
+  if (by.turn == nullptr)
+    fail(run_.program, fmt::format("{} passes a turn that it has not taken", by.name),
+         {{"here", &inst, &by}, next.passed});
+  next.given = true;
+  next.clock.learn(by.own);
+  next.passed = {"last", &inst, &by};
+  by.turn = nullptr;
 }
 
 }  // namespace tessera::interpreter

@@ -1,65 +1,79 @@
 #pragma once
 #include <deque>
 #include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "tile_core/interpreter/instance.h"
 #include "tile_core/interpreter/interpreter.h"
-#include "tile_core/interpreter/memory.h"
-#include "tile_core/interpreter/run.h"
+#include "tile_core/interpreter/passing.h"
+#include "tile_core/interpreter/shared_memory.h"
 
 namespace tessera::interpreter {
 
-/// The shared memory of one block and the copies on their way to it. Every slot of a channel knows who wrote
-/// it last, whether the block may see that, and who has read it since the last barrier. Up to Stage::device
-/// there are no waits and barriers: everything happens at once and in order.
+/// What the instances of one block share: memory, barriers, turns, and what is on its way. Up to
+/// Stage::device only slots that pass between roles are waited for: all else happens at once and in order.
 class Machine {
  public:
   Machine(Run& run, Landing landing);
 
-  void enter_block();
-  void leave_block();  ///< throws where a copy is unfinished
+  /// The block as a whole, at its beginning.
+  Instance& enter_block();
+  void leave_block();  ///< throws where something is unfinished
+  /// The instances of the roles, at their beginning.
+  std::vector<Instance*> enter_roles(const Roles& roles);
+  void leave(Instance& instance);  ///< the same of one of them
 
-  void channel(const Inst& inst);
-  void copy(const Inst& inst, const CopyIn& copy);
-  void commit();
-  void wait(int pending);
-  void barrier();
-  void write(const Inst& inst, const WriteShared& write);
-  void read(const Inst& inst, const ReadShared& read);
-  void dot(const Inst& inst, const DotShared& dot);
+  // Of an operation: executes it. Of any other: there is none.
+  void execute(Instance& by, const Inst& inst, const Channel& o);
+  void execute(Instance& by, const Inst& inst, const View& o);
+  void execute(Instance& by, const Inst& inst, const PassSlot& o);
+  void execute(Instance& by, const Inst& inst, const Barrier& o);
+  void execute(Instance& by, const Inst& inst, const FenceShared& o);
+  void execute(Instance& by, const Inst& inst, const WriteShared& o);
+  void execute(Instance& by, const Inst& inst, const ReadShared& o);
+  void execute(Instance& by, const Inst& inst, const DotShared& o);
+  void execute(Instance& by, const Inst& inst, const TakeTurn& o);
+  void execute(Instance& by, const Inst& inst, const PassTurn& o);
+  // machine_copies.cpp
+  void execute(Instance& by, const Inst& inst, const CopyIn& o);
+  void execute(Instance& by, const Inst& inst, const CommitCopies& o);
+  void execute(Instance& by, const Inst& inst, const WaitCopies& o);
+  void execute(Instance& by, const Inst& inst, const CopyOut& o);
+  void execute(Instance& by, const Inst& inst, const CommitStores& o);
+  void execute(Instance& by, const Inst& inst, const WaitStores& o);
+  // machine_dots.cpp
+  void execute(Instance& by, const Inst& inst, const IssueDot& o);
+  void execute(Instance& by, const Inst& inst, const FenceDots& o);
+  void execute(Instance& by, const Inst& inst, const CommitDots& o);
+  void execute(Instance& by, const Inst& inst, const WaitDots& o);
+
+  /// Before an instruction writes the registers of a value: throws where a dot reads them.
+  void check_registers(const Instance& by, const Inst& inst, ValueId written) const;
 
  private:
-  enum class Phase {
-    visible,  ///< to every thread; at first with nothing written
-    copying,  ///< an asynchronous copy has been issued and not waited for
-    written,  ///< by some thread, with no barrier since
-  };
-  struct SlotState {
-    Elements elements;  // over the channel's axes
-    Phase phase = Phase::visible;
-    const Inst* writer = nullptr;
-    const Inst* reader = nullptr;  // since the last barrier
-  };
-  struct Copy {
-    SlotState* to;
-    const Inst* inst;
-    TensorId tensor;
-    Footprint from;
+  struct Turn {
+    bool given = false;
+    Clock clock;
+    Side passed;
   };
 
-  SlotState& at(const Slot& slot);
-  const Elements& readable(const Inst& inst, const Slot& slot);
-  SlotState& writable(const Inst& inst, const Slot& slot);
-  void land(const Copy& copy);
-  std::string text(const Slot& slot);
-  [[noreturn]] void fail(const Inst& inst, const Slot& slot, const char* what, const char* other_role,
-                         const Inst& other);
+  Place read(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event);
+  Place write(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event);
+  void transfer_in(const Transfer& copy);
+  void transfer_out(const Transfer& copy);
+  void check_dot_registers(const Instance& by, const Inst& inst, ValueId operand);
+  void compute(IssuedDot& dot);
 
   Run& run_;
-  Landing landing_;
   bool checked_;
-  std::map<ValueId, std::vector<SlotState>> channels_;
-  std::vector<Copy> open_;                // since the last commit
-  std::deque<std::vector<Copy>> groups_;  // unfinished, the oldest first
+  bool lazy_;  // what is asynchronous happens when it is waited for, not at once
+  SharedMemory memory_;
+  Passing passing_;
+  std::deque<Instance> instances_;  // the block's, then those of the roles
+  std::map<const Role*, std::vector<Turn>> turns_;
 };
 
 }  // namespace tessera::interpreter

@@ -59,19 +59,20 @@ void load(const TensorView& tensor, const Footprint& from, Elements& result) {
   });
 }
 
+void store(const TensorView& tensor, const Footprint& to, const Elements& elements) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (to[i] != kOutside) store_element(tensor.dtype, element(tensor, to[i]), elements[i]);
+  }
+}
+
 void store(Run& run, const Store& store) {
   std::vector<AxisId> axes;
   for (const Subscript& s : store.subscripts) {
     if (s.axis != AxisId::none) axes.push_back(s.axis);
   }
-  const TensorView& tensor = run.tensors[index_of(store.tensor)];
-  Footprint to = footprint(run, store.tensor, store.subscripts, axes);
-  const std::vector<int>& index = run.alignments.get(axes, run.type(store.value).axes);
-  const Elements& value = run.value(store.value);
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    if (to[i] != kOutside)
-      store_element(tensor.dtype, element(tensor, to[i]), value[static_cast<std::size_t>(index[i])]);
-  }
+  interpreter::store(run.tensors[index_of(store.tensor)],
+                     footprint(run, store.tensor, store.subscripts, axes),
+                     run.arranged(axes, run.tile(store.value)));
 }
 
 }  // namespace tessera::interpreter

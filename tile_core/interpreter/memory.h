@@ -11,6 +11,8 @@ Footprint footprint(Run& run, TensorId tensor, const std::vector<Subscript>& sub
                     const std::vector<AxisId>& axes);
 /// 0 outside.
 void load(const TensorView& tensor, const Footprint& from, Elements& result);
+/// Nothing outside.
+void store(const TensorView& tensor, const Footprint& to, const Elements& elements);
 void store(Run& run, const Store& store);
 
 }  // namespace tessera::interpreter

@@ -28,6 +28,17 @@ const std::vector<int>& Alignments::get(const std::vector<AxisId>& to, const std
   return index;
 }
 
+std::vector<int> Alignments::get(const std::vector<AxisId>& to, const std::vector<AxisId>& from,
+                                 const Section& section) {
+  std::vector<int> index = get(to, from);
+  if (section.of == AxisId::none) return index;
+  const std::vector<int>& lane = get(to, {section.to});
+  auto first = static_cast<int>(section.index) * program_.axis(section.to).extent;
+  int step = stride(from, section.of);
+  for (std::size_t i = 0; i < index.size(); ++i) index[i] += (first + lane[i]) * step;
+  return index;
+}
+
 int Alignments::stride(const std::vector<AxisId>& axes, AxisId axis) const {
   int stride = 1;
   for (auto faster = axes.rbegin(); faster != axes.rend() && *faster != axis; ++faster)
@@ -35,14 +46,13 @@ int Alignments::stride(const std::vector<AxisId>& axes, AxisId axis) const {
   return stride;
 }
 
-Run::Run(const Program& p, std::vector<TensorView> given, std::vector<double> numbers)
+Run::Run(const Program& p, std::vector<TensorView> given, std::vector<double> numbers, std::int64_t resident)
     : program(p),
       tensors(std::move(given)),
       scalars(std::move(numbers)),
       sizes(p.dims.size(), kUnknown),
       alignments(p),
-      values(p.types.size()),
-      starts_(p.axes.size(), 0) {
+      resident_(resident) {
   if (tensors.size() != p.tensors.size() || scalars.size() != p.scalars.size()) {
     throw UserError::format("{}(): expected {} tensors and {} scalars, but got {} and {}", p.name,
                             p.tensors.size(), p.scalars.size(), tensors.size(), scalars.size());
@@ -75,6 +85,14 @@ void Run::bind(const TensorDecl& declared, const TensorView& view) {
   }
 }
 
+Elements Run::arranged(const std::vector<AxisId>& axes, const Tile& tile) {
+  if (axes == tile.axes) return tile.elements;
+  Elements result;
+  for (int index : alignments.get(axes, tile.axes))
+    result.push_back(tile.elements[static_cast<std::size_t>(index)]);
+  return result;
+}
+
 std::int64_t Run::tiles(AxisId axis) const {
   const AxisInfo& info = program.axis(axis);
   return (sizes[index_of(info.dim)] + info.extent - 1) / info.extent;
@@ -83,7 +101,7 @@ std::int64_t Run::tiles(AxisId axis) const {
 std::int64_t Run::blocks() const {
   std::int64_t count = 1;
   for (AxisId axis : program.grid) count *= tiles(axis);
-  return count;
+  return program.launch.persistent ? std::min(count, resident_) : count;
 }
 
 void Run::enter_block(std::int64_t number) {
@@ -96,7 +114,7 @@ void Run::enter_block(std::int64_t number) {
 }
 
 std::int64_t Run::start(AxisId axis, ValueId value) {
-  std::int64_t& start = starts_[index_of(axis)];
+  std::int64_t& start = frame_->starts[index_of(axis)];
   if (value != ValueId::none) start = scalar(value);
   return start;
 }
@@ -104,7 +122,7 @@ std::int64_t Run::start(AxisId axis, ValueId value) {
 Lanes Run::seen(AxisId axis) const {
   const AxisInfo& info = program.axis(axis);
   if (program.stage >= Stage::masked) return {0, info.extent};
-  std::int64_t start = starts_[index_of(axis)];
+  std::int64_t start = frame_->starts[index_of(axis)];
   if (start == kUnknown) {
     throw InternalError::format("interpreter: {} reduces over axis '{}' before anything says where it starts",
                                 program.name, info.name);

@@ -89,7 +89,7 @@ TEST_P(MachineError, NamesBothSides) {
   Program p = test::changed(mistake.program, mistake.from, mistake.to);
   for (Landing landing : {Landing::last, Landing::first}) {
     try {
-      test::outputs(p, mistake.call, landing);
+      test::outputs(p, mistake.call, {.landing = landing});
       ADD_FAILURE() << "ran";
     } catch (const InternalError& error) {
       EXPECT_STREQ(error.what(), mistake.error);

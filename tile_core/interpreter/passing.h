@@ -1,0 +1,72 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tile_core/interpreter/instance.h"
+#include "tile_core/interpreter/mbarrier.h"
+#include "tile_core/interpreter/shared_memory.h"
+#include "tile_core/ir/channel.h"
+
+namespace tessera::interpreter {
+
+/// Passes slots between instances by their mbarriers, and knows who owns which: a writer from acquire to
+/// commit, a reader from wait to release.
+class Passing {
+ public:
+  /// `lazy`: bulk copies land when somebody waits for them, not at once.
+  Passing(Run& run, SharedMemory& memory, bool lazy);
+
+  void enter_block();
+  void define(const Inst& inst, const Channel& channel);
+  /// Whether the slots of the channel pass between roles.
+  bool passes(ValueId channel) const { return protocols_.contains(roots_.at(channel)); }
+
+  void pass(Instance& instance, const Inst& inst, const PassSlot& pass);
+  /// Starts a bulk copy.
+  void copy(const Instance& instance, Transfer copy);
+
+  /// Throws where the instance does not own the slot, which is "read" or "written".
+  void check_owner(const Instance& instance, const Inst& inst, const Place& place, const char* how);
+  /// Throw where slots are not what they were when the instance, or the block, began.
+  void leave(const Instance& instance) const;
+  void leave_block() const;
+
+ private:
+  struct Use {
+    std::int64_t number = 0;
+    const Inst* inst = nullptr;
+  };
+  struct Passed {
+    Place place;  // in the root
+    MBarrier full;
+    MBarrier empty;
+    std::map<const Instance*, Use> writers;
+    std::map<const Instance*, Use> readers;
+    std::vector<Transfer> coming;
+    Side last;       // step that somebody took
+    int number = 0;  // among all slots
+  };
+
+  Passed& at(const Place& place);
+  void acquire(Instance& instance, const Inst& inst, Passed& slot, std::int64_t use);
+  void commit(Instance& instance, const Inst& inst, Passed& slot);
+  void wait(Instance& instance, const Inst& inst, Passed& slot, std::int64_t use);
+  void release(Instance& instance, const Inst& inst, Passed& slot);
+  void wait_for(Instance& instance, const Inst& inst, Passed& slot, MBarrier& barrier, std::int64_t phase);
+  void check_ended(const Instance& instance, const Inst& inst, const Passed& slot, const char* verb);
+  void land(Passed& slot);
+  [[noreturn]] void fail(const Instance& instance, const Inst& inst, const Passed& slot,
+                         const std::string& what) const;
+
+  Run& run_;
+  SharedMemory& memory_;
+  bool lazy_;
+  std::map<ValueId, Protocol> protocols_;
+  std::map<std::pair<const Role*, ValueId>, int> releases_;  // arrivals at a release
+  std::map<ValueId, ValueId> roots_;
+  std::map<ValueId, std::vector<Passed>> channels_;  // by root
+  int slots_ = 0;                                    // of all channels
+};
+
+}  // namespace tessera::interpreter
