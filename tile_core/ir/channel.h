@@ -11,6 +11,8 @@ std::int64_t slot_bytes(const Program& program, const Type& type, const Channel&
 /// Bytes: 16, or of a swizzled channel what the swizzle's pattern repeats after (128 bytes: 1024).
 int slot_alignment(const Channel& channel);
 
+inline constexpr int kBarrierBytes = 16;  ///< of a slot: two mbarriers
+
 /// How a channel passes slots between roles. Each slot has two mbarriers: `full` at channel.barriers + 8 *
 /// slot and `empty` at channel.barriers + 8 * (slots + slot).
 struct Protocol {

@@ -93,21 +93,19 @@ Layout Layout::rename(AxisId from, AxisId to) const {
 }
 
 Layout Layout::slice(AxisId of, AxisId to, int extent) const {
-  std::vector<Repeat> repeats;
-  for (Repeat repeat : repeats_) {
-    if (repeat.axis == of) {
-      const bool beyond = repeat.stride * repeat.count > extent;
-      if (beyond && repeat.place != Place::reg) {
-        throw InternalError::format(
-            "a slice of {} lanes has part of a digit of {} steps of {} in lanes or warps", extent,
-            repeat.count, repeat.stride);
+  std::vector<Repeat> kept;
+  for (Repeat r : repeats_) {
+    if (r.axis == of) {
+      r.axis = to;
+      if (r.stride * r.count > extent) {  // the digit counts slices, or lanes of one and slices
+        int lanes = r.stride < extent ? extent / r.stride : 1;
+        if (r.place != Place::reg || r.count % lanes != 0) return {};
+        r.count = lanes;
       }
-      if (repeat.stride >= extent) continue;
-      repeat = {repeat.place, to, beyond ? extent / repeat.stride : repeat.count, repeat.stride};
     }
-    repeats.push_back(repeat);
+    kept.push_back(r);
   }
-  return Layout(std::move(repeats));
+  return Layout(std::move(kept));
 }
 
 std::vector<int> Layout::registers_in(const Layout& other) const {

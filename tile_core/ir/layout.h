@@ -48,8 +48,8 @@ class Layout {
   Layout restrict_to(const std::vector<AxisId>& axes) const;
   /// The layout with one axis named otherwise.
   Layout rename(AxisId from, AxisId to) const;
-  /// The layout of `extent` neighbouring lanes of an axis, as the lanes of axis `to`; throws InternalError
-  /// where other threads hold the other lanes.
+  /// The layout of a tile's lanes index * extent, ... of axis `of`, seen as axis `to`: registers go, threads
+  /// stay. Empty where other threads hold other slices.
   Layout slice(AxisId of, AxisId to, int extent) const;
   /// For every register, the register of `other` that holds the same element as seen by the same thread,
   /// where `other` is this layout restricted to fewer axes.

@@ -35,6 +35,20 @@ void verify_tables(const Program& program) {
     fail_verify(program, "the grid does not list each axis of kind grid once");
 }
 
+/// Of a block that `warps` run.
+void verify_block(const Program& program, const Block& block, int warps) {
+  for (const Inst& inst : block.insts) {
+    verify_stage(program, inst);
+    verify_types(program, inst);
+    if (program.stage >= Stage::laid_out) verify_layouts(program, inst, warps);
+    if (const Roles* roles = std::get_if<Roles>(&inst.op)) {
+      for (const Role& role : roles->roles) verify_block(program, role.body, role.warps);
+    } else {
+      for_each_block(inst.op, [&](const Block& inner) { verify_block(program, inner, warps); });
+    }
+  }
+}
+
 }  // namespace
 
 void fail_verify(const Program& program, const std::string& what) {
@@ -50,12 +64,13 @@ void verify(const Program& program) {
   verify_tables(program);
   verify_definitions(program);
   verify_stage(program);
-  for_each_inst(program.body, [&](const Inst& inst) {
-    verify_stage(program, inst);
-    verify_types(program, inst);
-    if (program.stage >= Stage::laid_out) verify_layouts(program, inst);
-  });
-  if (program.stage >= Stage::device) verify_shared(program);
+  verify_block(program, program.body, program.launch.warps);
+  if (program.stage < Stage::roled) return;
+  verify_roles(program);
+  verify_channels(program);
+  verify_slots(program);
+  if (program.stage >= Stage::device) verify_dots(program);
+  if (program.stage == Stage::ready) verify_plan(program);
 }
 
 }  // namespace tessera

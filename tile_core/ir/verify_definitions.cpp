@@ -18,30 +18,55 @@ class Scopes {
     for (const Inst& inst : block.insts) {
       for_each_operand(inst.op, [&](ValueId id) { use(inst, id); });
       loop_axis_in_scope(inst);
-      const Loop* loop = std::get_if<Loop>(&inst.op);
-      if (loop != nullptr) body(inst, *loop);
+      blocks(inst);
       for (ValueId id : inst.results) define(inst, id);
     }
   }
 
  private:
-  enum class State : std::uint8_t { undefined, visible, left };
+  /// The last three: defined in a block that has been left.
+  enum class State : std::uint8_t { undefined, visible, in_loop, in_branch, in_role };
 
-  void body(const Inst& inst, const Loop& loop) {
+  void blocks(const Inst& inst) {
+    if (const Loop* loop = std::get_if<Loop>(&inst.op)) {
+      over_axis(inst, *loop, [&] {
+        scope(inst, loop->body, State::in_loop, [&] {
+          for (ValueId id : {loop->start, loop->ticket}) define_optional(inst, id);
+          for (ValueId id : loop->parameters) define(inst, id);
+        });
+      });
+    } else if (const If* branch = std::get_if<If>(&inst.op)) {
+      for (const Block* b : {&branch->then, &branch->otherwise}) scope(inst, *b, State::in_branch, [] {});
+    } else if (const Roles* roles = std::get_if<Roles>(&inst.op)) {
+      for (const Role& role : roles->roles)
+        scope(inst, role.body, State::in_role, [&] { define_optional(inst, role.instance); });
+    }
+  }
+
+  template <typename Body>
+  void over_axis(const Inst& inst, const Loop& loop, Body body) {
+    if (loop.axis == AxisId::none) return body();
     if (open_[index_of(loop.axis)]) {
       fail_verify(p_, inst,
                   fmt::format("a loop over axis '{}' inside a loop over it", p_.axis(loop.axis).name));
     }
     open_[index_of(loop.axis)] = true;
-    std::vector<ValueId> outer = std::exchange(scope_, {});
-    if (loop.start != ValueId::none) define(inst, loop.start);
-    if (loop.ticket != ValueId::none) define(inst, loop.ticket);
-    for (ValueId id : loop.parameters) define(inst, id);
-    block(loop.body);
-    for (ValueId id : loop.body.yields) use(inst, id);
-    for (ValueId id : scope_) states_[index_of(id)] = State::left;
-    scope_ = std::move(outer);
+    body();
     open_[index_of(loop.axis)] = false;
+  }
+
+  template <typename Enter>
+  void scope(const Inst& inst, const Block& body, State left, Enter enter) {
+    std::vector<ValueId> outer = std::exchange(scope_, {});
+    enter();
+    block(body);
+    for (ValueId id : body.yields) use(inst, id);
+    for (ValueId id : scope_) states_[index_of(id)] = left;
+    scope_ = std::move(outer);
+  }
+
+  void define_optional(const Inst& inst, ValueId id) {
+    if (id != ValueId::none) define(inst, id);
   }
 
   void define(const Inst& inst, ValueId id) {
@@ -54,14 +79,12 @@ class Scopes {
 
   void use(const Inst& inst, ValueId id) {
     if (id == ValueId::none || index_of(id) >= states_.size()) fail_verify(p_, "an operand is no value");
-    switch (states_[index_of(id)]) {
-      case State::visible:
-        return;
-      case State::undefined:
-        return fail_verify(p_, inst, name_of(p_, id) + " is used before it is defined");
-      case State::left:
-        return fail_verify(p_, inst, name_of(p_, id) + " is used outside the loop that defines it");
-    }
+    State state = states_[index_of(id)];
+    if (state == State::visible) return;
+    std::string name = name_of(p_, id);
+    if (state == State::undefined) fail_verify(p_, inst, name + " is used before it is defined");
+    const char* scope = state == State::in_loop ? "loop" : state == State::in_branch ? "branch" : "role";
+    fail_verify(p_, inst, fmt::format("{} is used outside the {} that defines it", name, scope));
   }
 
   /// While the starts of axes are implied, and while a reduction sees valid lanes only, an axis means

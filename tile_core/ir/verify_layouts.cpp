@@ -4,6 +4,7 @@
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/print.h"
 #include "tile_core/ir/verify_parts.h"
+#include "tile_core/ir/warpgroup_layout.h"
 
 namespace tessera {
 namespace {
@@ -27,20 +28,22 @@ bool reaches_each_once(const Layout& layout, AxisId axis, int extent) {
 
 class LayoutRules {
  public:
-  LayoutRules(const Program& program, const Inst& inst) : p_(program), inst_(inst) {}
+  LayoutRules(const Program& program, const Inst& inst, int warps)
+      : p_(program), inst_(inst), warps_(warps) {}
 
   void run() {
     for_each_definition(inst_, [this](ValueId id) { well_formed(id); });
     match(
-        inst_.op, [&](const Broadcast& o) { held_by_same_threads(o.a); },
+        inst_.op, [&](const Broadcast& o) { held_by_same_threads(o.a); }, [&](const Slice& o) { slice(o); },
         [&](const Unary& o) { held_by_same_threads(o.a); }, [&](const Cast& o) { held_by_same_threads(o.a); },
         [&](const Binary& o) { held_by_same_threads(o.a), held_by_same_threads(o.b); },
         [&](const Select& o) {
           held_by_same_threads(o.condition), held_by_same_threads(o.a), held_by_same_threads(o.b);
         },
         [&](const Dot& o) { same_registers(o.accumulator); },
-        [&](const DotShared& o) { same_registers(o.accumulator); }, [&](const Reduce& o) { reduce(o); },
-        [&](const ReduceWarp& o) { reduce_warp(o); }, [&](const Store& o) { store(o); }, [&](const auto&) {});
+        [&](const DotShared& o) { same_registers(o.accumulator); }, [&](const IssueDot& o) { issue_dot(o); },
+        [&](const Reduce& o) { reduce(o); }, [&](const ReduceWarp& o) { reduce_warp(o); },
+        [&](const Store& o) { store(o); }, [&](const auto&) {});
   }
 
  private:
@@ -67,9 +70,9 @@ class LayoutRules {
     }
     int lanes = type.layout.count(Place::lane);
     int warps = type.layout.count(Place::warp);
-    if (lanes > kLanes || warps > p_.launch.warps) {
-      fail(fmt::format("the layout needs {} lanes and {} warps, the block has {} and {}: {}", lanes, warps,
-                       kLanes, p_.launch.warps, text(id)));
+    if (lanes > kLanes || warps > warps_) {
+      fail(fmt::format("the layout needs {} lanes and {} warps, but there are {} and {}: {}", lanes, warps,
+                       kLanes, warps_, text(id)));
     }
   }
 
@@ -82,7 +85,7 @@ class LayoutRules {
   void same_thread_digits(ValueId operand, AxisId axis, Place place) const {
     const Layout& from = p_.type(operand).layout;
     const Layout& to = p_.type(inst_.result()).layout;
-    int count = place == Place::lane ? kLanes : p_.launch.warps;
+    int count = place == Place::lane ? kLanes : warps_;
     for (int i = 0; i < count; ++i) {
       if (from.coordinate(place, i, axis) == to.coordinate(place, i, axis)) continue;
       fail(fmt::format("other threads hold axis '{}' of the operand {}", p_.axis(axis).name, text(operand)));
@@ -93,6 +96,37 @@ class LayoutRules {
   void same_registers(ValueId accumulator) const {
     if (accumulator == ValueId::none || p_.type(accumulator).layout == p_.type(inst_.result()).layout) return;
     fail("the accumulator has another layout: " + text(accumulator));
+  }
+
+  void slice(const Slice& o) const {
+    Layout wanted = p_.type(o.a).layout.slice(o.of, o.to, p_.axis(o.to).extent);
+    if (wanted.empty()) {
+      fail(fmt::format("slices of axis '{}' are held by different threads: {}", p_.axis(o.of).name,
+                       text(o.a)));
+    }
+    has_layout(inst_.result(), wanted);
+  }
+
+  void has_layout(ValueId id, const Layout& wanted) const {
+    if (p_.type(id).layout == wanted) return;
+    fail(fmt::format("the layout has to be {}, but got {}", to_text(p_, wanted), text(id)));
+  }
+
+  /// One warpgroup; its instruction takes 64 rows, 16 of the contracted axis, and columns by eights.
+  void issue_dot(const IssueDot& o) const {
+    if (warps_ != kWarpgroup)
+      fail(fmt::format("a dot is issued by {} warps, but here are {}", kWarpgroup, warps_));
+    const Type& result = p_.type(inst_.result());
+    bool first = o.b.part.to == result.axes[0] || p_.type(o.b.channel).has(result.axes[0]);
+    AxisId columns = result.axes[first ? 0 : 1], rows = result.axes[first ? 1 : 0];
+    int m = p_.axis(rows).extent, n = p_.axis(columns).extent, k = p_.axis(o.axis).extent;
+    if (m % 64 != 0 || n % 8 != 0 || n > 256 || k % 16 != 0) {
+      fail(fmt::format("{} x {} x {} is no multiple of an issued dot's 64 x 8 x 16 with at most 256 columns",
+                       m, n, k));
+    }
+    has_layout(inst_.result(), warpgroup_layout(p_, rows, columns));
+    same_registers(o.accumulator);
+    if (o.a.value != ValueId::none) has_layout(o.a.value, warpgroup_layout(p_, rows, o.axis));
   }
 
   void reduce(const Reduce& o) const {
@@ -131,12 +165,13 @@ class LayoutRules {
 
   const Program& p_;
   const Inst& inst_;
+  int warps_;  // that run it
 };
 
 }  // namespace
 
-void verify_layouts(const Program& program, const Inst& inst) {
-  LayoutRules(program, inst).run();
+void verify_layouts(const Program& program, const Inst& inst, int warps) {
+  LayoutRules(program, inst, warps).run();
 }
 
 }  // namespace tessera

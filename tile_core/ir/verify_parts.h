@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,20 @@ void verify_types(const Program& program, const Inst& inst);
 /// Which operations and attributes the stage allows.
 void verify_stage(const Program& program);
 void verify_stage(const Program& program, const Inst& inst);
-/// What threads hold: from Stage::laid_out on.
-void verify_layouts(const Program& program, const Inst& inst);
-/// Channels, their slots and their places in shared memory: from Stage::device on.
-void verify_shared(const Program& program);
+/// What threads hold, where `warps` run the instruction: from Stage::laid_out on.
+void verify_layouts(const Program& program, const Inst& inst, int warps);
+/// How the block's warps are split, and what each role may do: from Stage::roled on.
+void verify_roles(const Program& program);
+/// Channels by value. They stand at a program's top, since shared memory is the whole block's.
+using Channels = std::map<ValueId, const Channel*>;
+Channels channels_of(const Program& program);
+/// Channels, and who reads, writes, copies and passes their slots: from Stage::roled on.
+void verify_channels(const Program& program);
+void verify_slots(const Program& program);
+/// Places in shared memory: of Stage::ready.
+void verify_plan(const Program& program);
+/// The order of dots, their fences, groups and waits: from Stage::device on.
+void verify_dots(const Program& program);
 
 /// Whether two lists of axes are the same set.
 inline bool same_axes(const std::vector<AxisId>& a, const std::vector<AxisId>& b) {

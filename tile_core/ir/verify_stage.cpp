@@ -44,7 +44,7 @@ constexpr std::array kOperations = {
     Allowed{"wait_copies", Stage::synced},
     Allowed{"barrier", Stage::synced},
     Allowed{"pass_slot", Stage::roled},
-    Allowed{"write_shared", Stage::roled},
+    Allowed{"write_shared", Stage::device},
     Allowed{"read_shared", Stage::device},
     Allowed{"fence_shared", Stage::device},
     Allowed{"copy_out", Stage::device},
@@ -55,8 +55,8 @@ constexpr std::array kOperations = {
     Allowed{"fence_dots", Stage::device},
     Allowed{"commit_dots", Stage::device},
     Allowed{"wait_dots", Stage::device},
-    Allowed{"take_turn", Stage::device},
-    Allowed{"pass_turn", Stage::device},
+    Allowed{"take_turn", Stage::roled},
+    Allowed{"pass_turn", Stage::roled},
     Allowed{"reduce_warp", Stage::device},
 };
 static_assert(kOperations.size() == std::variant_size_v<Op>);
@@ -70,10 +70,12 @@ void for_each_start(const Inst& inst, Visit&& visit) {
     }
   };
   if (const auto* o = std::get_if<Index>(&inst.op)) visit(o->axis, o->start);
-  if (const auto* o = std::get_if<Loop>(&inst.op)) visit(o->axis, o->start);
+  if (const auto* o = std::get_if<Loop>(&inst.op); o != nullptr && o->axis != AxisId::none)
+    visit(o->axis, o->start);
   if (const auto* o = std::get_if<Load>(&inst.op)) subscripts(o->subscripts);
   if (const auto* o = std::get_if<Store>(&inst.op)) subscripts(o->subscripts);
   if (const auto* o = std::get_if<CopyIn>(&inst.op)) subscripts(o->load.subscripts);
+  if (const auto* o = std::get_if<CopyOut>(&inst.op)) subscripts(o->subscripts);
 }
 
 void starts_are_implied(const Program& p, const Inst& inst) {
@@ -90,9 +92,20 @@ void starts_are_values(const Program& p, const Inst& inst) {
   });
 }
 
+void loops_have_an_axis(const Program& p, const Inst& inst) {
+  const Loop* loop = std::get_if<Loop>(&inst.op);
+  if (loop != nullptr && loop->axis == AxisId::none) fail_verify(p, inst, "the loop has no axis yet");
+}
+
 void loops_have_no_ticket(const Program& p, const Inst& inst) {
   const Loop* loop = std::get_if<Loop>(&inst.op);
   if (loop != nullptr && loop->ticket != ValueId::none) fail_verify(p, inst, "the loop has a ticket already");
+}
+
+void nothing_is_pending(const Program& p, const Inst& inst) {
+  for_each_definition(inst, [&](ValueId id) {
+    if (p.type(id).pending) fail_verify(p, inst, name_of(p, id) + " is pending already");
+  });
 }
 
 void nothing_is_placed(const Program& p, const Inst& inst) {
@@ -114,14 +127,14 @@ void tiles_are_placed(const Program& p, const Inst& inst) {
   });
 }
 
-/// Tiles in shared memory are written by loads and conversions, carried by loops, and read by dots and
-/// conversions.
+/// Tiles in shared memory are written by loads and conversions, or slots; carried by loops; and read by dots
+/// and conversions.
 void shared_tiles_go_to_dots(const Program& p, const Inst& inst) {
   bool loop = std::holds_alternative<Loop>(inst.op);
   bool convert = std::holds_alternative<Convert>(inst.op);
   const Dot* dot = std::get_if<Dot>(&inst.op);
   for_each_definition(inst, [&](ValueId id) {
-    if (p.type(id).space != Space::shared || loop || convert || std::holds_alternative<Load>(inst.op)) return;
+    if (p.type(id).space != Space::shared || loop || convert || holds_any<Load, View>(inst.op)) return;
     fail_verify(p, inst, name_of(p, id) + " cannot be made in shared memory");
   });
   for_each_operand(inst.op, [&](ValueId id) {
@@ -160,10 +173,12 @@ struct Rule {
 constexpr std::array kAttributes = {
     Rule{Stage::tile, Stage::tile, starts_are_implied},
     Rule{Stage::mapped, Stage::ready, starts_are_values},
+    Rule{Stage::tile, Stage::tile, loops_have_an_axis},
     Rule{Stage::tile, Stage::laid_out, loops_have_no_ticket},
+    Rule{Stage::tile, Stage::roled, nothing_is_pending},
     Rule{Stage::tile, Stage::masked, nothing_is_placed},
     Rule{Stage::placed, Stage::ready, tiles_are_placed},
-    Rule{Stage::placed, Stage::laid_out, shared_tiles_go_to_dots},
+    Rule{Stage::placed, Stage::roled, shared_tiles_go_to_dots},
     Rule{Stage::device, Stage::ready, tiles_are_in_registers},
     Rule{Stage::tile, Stage::placed, tiles_have_no_layout},
     Rule{Stage::tile, Stage::ready, only_channels_have_slots},

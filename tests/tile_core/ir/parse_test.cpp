@@ -78,8 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "tile error: expected 'program', but got 'programm'\n  --> program text:1\n   column 1 of: "
                 "programm x"},
         Mistake{"program p stage late {",
-                "tile error: expected a stage (tile, mapped, masked, placed, laid_out, device, synced, "
-                "ready), but got 'late'\n"
+                "tile error: expected a stage (tile, mapped, masked, placed, laid_out, roled, device, "
+                "synced, ready), but got 'late'\n"
                 "  --> program text:1\n   column 17 of: program p stage late {"},
         Mistake{"program p stage tile {\n  dim M\n  axis m:4 grid N\n}",
                 "tile error: expected a dim (M), but got 'N'\n  --> program text:3\n   column 17 of:   axis "
