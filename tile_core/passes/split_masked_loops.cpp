@@ -24,7 +24,7 @@ class SplitMaskedLoops {
   bool operator()(Rewriter& r, const Inst& inst) const {
     const Select* select = std::get_if<Select>(&inst.op);
     if (select == nullptr || uses_.loop_of(inst.result()) == nullptr) return false;
-    const Type& type = p_.type(select->a);  // both branches', whatever the order of its axes
+    const Type type = r.out().type(r.map(select->a));  // both branches', whatever the order of its axes
     const Type& result = p_.type(inst.result());
     if (type.axes.empty() || type.axes.size() != result.axes.size() || type.layout != result.layout)
       return false;
