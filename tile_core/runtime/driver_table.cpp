@@ -33,6 +33,7 @@ Table functions_of(const SharedLibrary& cuda) {
   cuda.get(t.func_set_attribute, "cuFuncSetAttribute");
   cuda.get(t.stream_is_capturing, "cuStreamIsCapturing");
   cuda.get(t.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode");
+  cuda.get(t.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
   cuda.get(t.launch_kernel_ex, "cuLaunchKernelEx");
   return t;
 }

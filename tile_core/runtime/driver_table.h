@@ -24,6 +24,7 @@ struct Table {
   decltype(&::cuFuncSetAttribute) func_set_attribute = nullptr;
   decltype(&::cuStreamIsCapturing) stream_is_capturing = nullptr;
   decltype(&::cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode = nullptr;
+  decltype(&::cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;
   decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
 };
 

@@ -1,61 +1,16 @@
 #include "tile_core/runtime/launch.h"
 
-#include <bit>
+#include <algorithm>
 #include <limits>
 
 #include "tile_core/base/error.h"
+#include "tile_core/runtime/call_tensors.h"
 #include "tile_core/runtime/driver.h"
 #include "tile_core/runtime/driver_table.h"
+#include "tile_core/runtime/tensor_map.h"
 
 namespace tessera {
 namespace {
-
-const TensorView& tensor_at(const KernelText& kernel, std::span<const TensorView> tensors, int index) {
-  const auto i = static_cast<std::size_t>(index);
-  if (i < tensors.size()) return tensors[i];
-  throw InternalError::format("kernel {} asks for tensor {}, and the call has {}", kernel.name, index,
-                              tensors.size());
-}
-
-enum class Extent { size, stride };
-
-std::int64_t extent_at(const KernelText& kernel, std::span<const TensorView> tensors, int index, int dim,
-                       Extent which) {
-  const TensorView& tensor = tensor_at(kernel, tensors, index);
-  if (dim < 0 || dim >= tensor.rank) {
-    throw InternalError::format("kernel {} asks for dim {} of tensor {}, which has rank {}", kernel.name, dim,
-                                index, tensor.rank);
-  }
-  const auto d = static_cast<std::size_t>(dim);
-  return which == Extent::size ? tensor.sizes[d] : tensor.strides[d];
-}
-
-std::uint64_t scalar_at(const KernelText& kernel, std::span<const ScalarValue> scalars,
-                        const Parameter& parameter) {
-  const auto i = static_cast<std::size_t>(parameter.tensor);
-  if (i >= scalars.size() || scalars[i].kind != parameter.kind) {
-    throw InternalError::format("kernel {} asks for scalar {}, and the call has {}{}", kernel.name,
-                                parameter.tensor, scalars.size(),
-                                i < scalars.size() ? ", that one of another type" : "");
-  }
-  return scalars[i].bits;
-}
-
-std::uint64_t field(const KernelText& kernel, std::span<const TensorView> tensors,
-                    std::span<const ScalarValue> scalars, const Parameter& p) {
-  switch (p.kind) {
-    case Parameter::Kind::pointer:
-      return reinterpret_cast<std::uintptr_t>(tensor_at(kernel, tensors, p.tensor).data);
-    case Parameter::Kind::size:
-      return static_cast<std::uint64_t>(extent_at(kernel, tensors, p.tensor, p.dim, Extent::size));
-    case Parameter::Kind::stride:
-      return static_cast<std::uint64_t>(extent_at(kernel, tensors, p.tensor, p.dim, Extent::stride));
-    case Parameter::Kind::scalar_f32:
-    case Parameter::Kind::scalar_i64:
-      return scalar_at(kernel, scalars, p);
-  }
-  throw InternalError::format("kernel {} has a parameter of no known kind", kernel.name);
-}
 
 constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
 
@@ -70,6 +25,14 @@ constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
       "kernel {}: the grid of sizes {} has more than the {} blocks that CUDA launches; split the call, or "
       "use TESSERA_POLICY=native",
       kernel.name, axes, kMaxBlocks);
+}
+
+/// The blocks that a device holds at a time.
+std::int64_t resident_blocks(const KernelText& kernel, int multiprocessors) {
+  const std::int64_t blocks = std::int64_t{kernel.blocks} * multiprocessors;
+  if (blocks > 0) return blocks;
+  throw InternalError::format("kernel {} is persistent, with {} blocks on each of {} multiprocessors",
+                              kernel.name, kernel.blocks, multiprocessors);
 }
 
 void launch_grid(const KernelText& kernel, const LoadedFunction& function, ParameterBlock& block,
@@ -94,42 +57,22 @@ void launch_grid(const KernelText& kernel, const LoadedFunction& function, Param
 
 }  // namespace
 
-ScalarValue ScalarValue::f32(float value) {
-  return {Parameter::Kind::scalar_f32, std::bit_cast<std::uint32_t>(value)};
-}
-
-ScalarValue ScalarValue::i64(std::int64_t value) {
-  return {Parameter::Kind::scalar_i64, static_cast<std::uint64_t>(value)};
-}
-
-void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,
-          ParameterBlock& block) {
-  if (kernel.parameters.size() > ParameterBlock::kMaxFields) {
-    throw InternalError::format("kernel {} has {} parameters, more than {}", kernel.name,
-                                kernel.parameters.size(), ParameterBlock::kMaxFields);
-  }
-  block.count = 0;
-  for (const Parameter& parameter : kernel.parameters) {
-    block.fields[block.count++] = field(kernel, tensors, scalars, parameter);
-  }
-}
-
-std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors) {
+std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors, int multiprocessors) {
   std::int64_t blocks = 1;
   bool overflow = false;
   for (const GridAxis& axis : kernel.grid) {
-    const std::int64_t size = extent_at(kernel, tensors, axis.tensor, axis.dim, Extent::size);
+    const std::int64_t size = size_at(kernel, tensors, axis.tensor, axis.dim);
     if (size == 0) return 0;
     const std::int64_t tiles = size / axis.tile + (size % axis.tile != 0 ? 1 : 0);
     overflow = overflow || __builtin_mul_overflow(blocks, tiles, &blocks);
   }
   if (overflow || blocks > kMaxBlocks) grid_too_large(kernel, tensors);
-  return blocks;
+  return kernel.persistent ? std::min(blocks, resident_blocks(kernel, multiprocessors)) : blocks;
 }
 
 void check_covered(const KernelText& kernel, std::span<const TensorView> tensors) {
   for (const CoveredDim& covered : kernel.covered) {
-    const std::int64_t size = extent_at(kernel, tensors, covered.tensor, covered.dim, Extent::size);
+    const std::int64_t size = size_at(kernel, tensors, covered.tensor, covered.dim);
     if (size <= covered.tile) continue;
     throw UserError::format(
         "kernel {}: one tile of {} covers dim {} of tensor {}, but its size is {}; choose a larger tile, or "
@@ -141,10 +84,14 @@ void check_covered(const KernelText& kernel, std::span<const TensorView> tensors
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
             std::span<const ScalarValue> scalars, CUstream_st* stream) {
   check_covered(kernel, tensors);
-  const std::int64_t blocks = grid_size(kernel, tensors);
+  const std::int64_t blocks = grid_size(kernel, tensors, function.multiprocessors);
   if (blocks == 0) return;
   ParameterBlock block;
   pack(kernel, tensors, scalars, block);
+  for (std::size_t i = 0; i < kernel.maps.size(); ++i) {
+    const TensorMap& map = kernel.maps[i];
+    encode_map(kernel, map, tensor_at(kernel, tensors, map.tensor), function.context, block.map(i));
+  }
   launch_grid(kernel, function, block, blocks, stream);
 }
 

@@ -1,40 +1,20 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <span>
 
 #include "tile_core/base/tensor_view.h"
 #include "tile_core/codegen/kernel_text.h"
 #include "tile_core/runtime/kernel_store.h"
+#include "tile_core/runtime/parameters.h"
 
 struct CUstream_st;
 
 namespace tessera {
 
-/// A number of the call: `p.scalar("scale", f32)`.
-struct ScalarValue {
-  Parameter::Kind kind;
-  std::uint64_t bits;
-
-  static ScalarValue f32(float value);
-  static ScalarValue i64(std::int64_t value);
-};
-
-/// The kernel's parameter struct: 8-byte fields in the order of KernelText::parameters. A float is in the low
-/// 4 bytes.
-struct ParameterBlock {
-  static constexpr std::size_t kMaxFields = 512;  // 4096 bytes, the limit of every driver
-  alignas(64) std::array<std::uint64_t, kMaxFields> fields;
-  std::size_t count = 0;
-};
-
-/// Fills the struct from a call's tensors and scalars, in the order of the program's declarations. Allocates
-/// nothing.
-void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,
-          ParameterBlock& block);
-
-/// The number of thread blocks; 0 where a size is 0. Throws UserError naming the sizes above CUDA's 2^31 - 1.
-std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors);
+/// The number of thread blocks; 0 where a size is 0. A persistent kernel has at most as many as a device of
+/// that many multiprocessors holds. Throws UserError naming the sizes above CUDA's 2^31 - 1.
+std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors,
+                       int multiprocessors = 1);
 
 /// Launches a loaded kernel on `stream`; a grid of 0 blocks is no launch. Throws DriverError where the driver
 /// refuses.

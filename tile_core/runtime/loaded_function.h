@@ -17,6 +17,7 @@ namespace tessera {
 struct LoadedFunction {
   CUfunc_st* handle = nullptr;
   CUctx_st* context = nullptr;
+  int multiprocessors = 1;  ///< of its device
 };
 
 /// What must hold before the driver is asked to load: the image is a cubin that the device (compute

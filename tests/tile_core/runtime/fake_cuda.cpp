@@ -1,8 +1,9 @@
 #include "tests/tile_core/runtime/fake_cuda.h"
 
+#include <algorithm>
 #include <cstring>
 #include <cuda.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 // libcuda.so.1 for tests: two devices of compute capability 9.0, no work done, every call written down.
 namespace {
@@ -43,6 +44,7 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
   *name = error == CUDA_ERROR_INVALID_IMAGE             ? "CUDA_ERROR_INVALID_IMAGE"
           : error == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
           : error == CUDA_ERROR_NO_DEVICE               ? "CUDA_ERROR_NO_DEVICE"
+          : error == CUDA_ERROR_INVALID_VALUE           ? "CUDA_ERROR_INVALID_VALUE"
                                                         : nullptr;
   return CUDA_SUCCESS;
 }
@@ -129,6 +131,21 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   static CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::swap(current, *mode);
   return note(fmt::format("capture mode {}", static_cast<int>(current)));
+}
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* data,
+                                const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
+                                const cuuint32_t* steps, CUtensorMapInterleave interleave,
+                                CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                CUtensorMapFloatOOBfill fill) {
+  std::ranges::fill(map->opaque, 1000 + state().calls.size());
+  return note(fmt::format("map type {} at {} sizes {} strides {} box {} steps {} interleave {} swizzle {} "
+                          "promotion {} fill {}",
+                          static_cast<int>(type), data, fmt::join(sizes, sizes + rank, ","),
+                          fmt::join(strides, strides + rank - 1, ","), fmt::join(box, box + rank, ","),
+                          fmt::join(steps, steps + rank, ","), static_cast<int>(interleave),
+                          static_cast<int>(swizzle), static_cast<int>(promotion), static_cast<int>(fill)),
+              state().map_result);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void**) {

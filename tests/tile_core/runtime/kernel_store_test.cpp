@@ -59,6 +59,21 @@ TEST_F(KernelStore, TheSameTextForTwoArchitecturesIsTwoKernels) {  // B111: both
   EXPECT_EQ(&a, &kernel_store::get(test::small_kernel(1), hopper()));
 }
 
+TEST_F(KernelStore, TheSameTextLaunchedInAnotherWayIsAnotherKernel) {
+  KernelText text = test::small_kernel(1);
+  text.maps = {{.contiguous = 1, .box = {128, 64}, .swizzle = 128}};
+  const auto differs = [&](const auto& change) {
+    KernelText other = text;
+    change(other);
+    return &kernel_store::get(other, hopper()) != &kernel_store::get(text, hopper());
+  };
+  EXPECT_FALSE(differs([](KernelText&) {}));
+  EXPECT_TRUE(differs([](KernelText& k) { k.maps[0].box[0] = 64; }));
+  EXPECT_TRUE(differs([](KernelText& k) { k.maps[0].tensor = 1; }));
+  EXPECT_TRUE(differs([](KernelText& k) { k.maps.clear(); }));
+  EXPECT_TRUE(differs([](KernelText& k) { k.persistent = true; }));
+}
+
 TEST_F(KernelStore, OffTakesFromTheCacheAndNeverCompiles) {
   const KernelText text = test::small_kernel(2);
   const std::uint64_t before = compiles();

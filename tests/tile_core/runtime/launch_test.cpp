@@ -42,6 +42,26 @@ TEST(Launch, PacksFieldsInTheOrderOfTheRecipe) {
   EXPECT_EQ(block.fields[5], static_cast<std::uint64_t>(-2));
 }
 
+TEST(Launch, FieldsFollowTheMaps) {
+  const TensorView tensors[] = {matrix(nullptr, 3, 5)};
+  const TensorMap map{.contiguous = 1, .box = {64, 64}, .swizzle = 128};
+  ParameterBlock block;
+  pack({.name = "k", .parameters = {{Kind::size, 0, 1}}, .maps = {map, map}}, tensors, {}, block);
+  EXPECT_EQ(block.count, 33U);
+  EXPECT_EQ(block.fields[32], 5U);
+  EXPECT_EQ(block.map(1).data(), block.fields.data() + 16);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.map(1).data()) % 64, 0U);
+
+  const KernelText large{.name = "k", .parameters = {{Kind::size, 0, 1}}, .maps = {32, map}};
+  try {
+    pack(large, tensors, {}, block);
+    ADD_FAILURE() << "packed 4104 bytes";
+  } catch (const InternalError& error) {
+    EXPECT_STREQ(error.what(),
+                 "internal tessera error: kernel k has 32 maps and 1 parameters, more than 4096 bytes");
+  }
+}
+
 TEST(Launch, ARecipeThatDoesNotFitTheCallIsOurMistake) {
   const TensorView tensors[] = {matrix(nullptr, 3, 5)};
   const ScalarValue scalars[] = {ScalarValue::i64(1)};
@@ -76,6 +96,35 @@ TEST(Launch, GridIsTheProductOfTheTilesNeeded) {
   EXPECT_EQ(blocks(0, 64), 0);
   EXPECT_EQ(blocks(std::int64_t{1} << 62, 0), 0);
   EXPECT_EQ(blocks((std::int64_t{1} << 31) * 128 - 128, 64), (std::int64_t{1} << 31) - 1);
+}
+
+TEST(Launch, APersistentGridHasAtMostTheBlocksThatADeviceHolds) {
+  KernelText kernel = with_grid({{0, 0, 128}, {0, 1, 64}});
+  kernel.persistent = true;
+  kernel.blocks = 2;
+  const auto blocks = [&](std::int64_t m, int multiprocessors) {
+    const TensorView tensors[] = {matrix(nullptr, m, 64)};
+    return grid_size(kernel, tensors, multiprocessors);
+  };
+  EXPECT_EQ(blocks(0, 132), 0);
+  EXPECT_EQ(blocks(1, 132), 1);
+  EXPECT_EQ(blocks(128 * 263, 132), 263);
+  EXPECT_EQ(blocks(128 * 264, 132), 264);
+  EXPECT_EQ(blocks(128 * 265, 132), 264);
+  EXPECT_EQ(blocks(128 * 265, 1), 2);
+  kernel.persistent = false;
+  EXPECT_EQ(blocks(128 * 265, 132), 265);
+
+  kernel.persistent = true;
+  kernel.blocks = 0;
+  try {
+    blocks(1, 132);
+    ADD_FAILURE() << "an empty grid would leave the outputs unwritten";
+  } catch (const InternalError& error) {
+    EXPECT_STREQ(error.what(),
+                 "internal tessera error: kernel add_m128_n64 is persistent, with 0 blocks on each of 132 "
+                 "multiprocessors");
+  }
 }
 
 TEST(Launch, DimLargerThanTheTileThatCoversIt) {

@@ -1,11 +1,10 @@
 #include "tile_core/runtime/loaded_function.h"
 
 #include <cuda.h>
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "tests/tile_core/runtime/driver_fixture.h"
 #include "tests/tile_core/runtime/fake_cubin.h"
-#include "tests/tile_core/runtime/fake_cuda.h"
 #include "tile_core/base/error.h"
 #include "tile_core/runtime/driver.h"
 #include "tile_core/runtime/launch.h"
@@ -13,25 +12,11 @@
 namespace tessera {
 namespace {
 
-using Calls = std::vector<std::string>;
+using test::Calls;
+using test::cuda;
 
-// The driver of this program is the fake: loaded first, it is what "libcuda.so.1" means in this process.
-test::FakeCuda& cuda() {
-  static test::FakeCuda& state = [&]() -> test::FakeCuda& {
-    void* library = dlopen(TESSERA_FAKE_CUDA, RTLD_NOW);
-    return reinterpret_cast<test::FakeCudaState>(dlsym(library, "fake_cuda_state"))();
-  }();
-  return state;
-}
-
-class LoadedFunction : public ::testing::Test {
+class LoadedFunction : public test::DriverTest {
  protected:
-  LoadedFunction() {
-    cuda() = {};
-    EXPECT_TRUE(driver::available()) << driver::problem();
-    cuda().calls.clear();
-  }
-
   tessera::LoadedFunction get(int device = 0, int shared_bytes = 0) {
     return functions_.get(cubin_, shared_bytes, device, nullptr);
   }
@@ -43,6 +28,7 @@ class LoadedFunction : public ::testing::Test {
 TEST_F(LoadedFunction, IsLoadedOncePerContextWithRelaxedCapture) {
   const auto first = get();
   EXPECT_EQ(first.handle, reinterpret_cast<CUfunction>(201));
+  EXPECT_EQ(first.multiprocessors, 132);
   EXPECT_EQ(cuda().calls, (Calls{"set context 1", "capture mode 2", "load cubin in context 1 with 2 options",
                                  "function add", "capture mode 0"}));
   cuda().calls.clear();
