@@ -26,7 +26,9 @@ std::vector<Case> operator_cases();
 std::vector<Case> foreign_cases();
 /// Both.
 std::vector<Case> all_cases();
-/// One of them; throws InternalError where none has the name.
+/// Programs whose dots are wgmma on sm_90a, so that they come to have roles.
+std::vector<Case> role_cases();
+/// One of any of them; throws InternalError where none has the name.
 Case named_case(const std::string& name);
 
 }  // namespace tessera::test

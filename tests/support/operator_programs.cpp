@@ -132,8 +132,10 @@ std::vector<Case> all_cases() {
 }
 
 Case named_case(const std::string& name) {
-  for (Case& c : all_cases()) {
-    if (c.name == name) return std::move(c);
+  for (std::vector<Case> cases : {all_cases(), role_cases()}) {
+    for (Case& c : cases) {
+      if (c.name == name) return std::move(c);
+    }
   }
   throw InternalError::format("no test case is called '{}'", name);
 }

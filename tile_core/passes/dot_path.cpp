@@ -22,6 +22,15 @@ std::vector<const Dot*> dots_of(const Program& program) {
   return dots;
 }
 
+/// Whether a dot stands in a loop inside of a loop, but for the loop over tiles.
+bool nests_dots(const Block& block, int depth) {
+  return std::any_of(block.insts.begin(), block.insts.end(), [&](const Inst& inst) {
+    if (std::holds_alternative<Dot>(inst.op)) return depth > 1;
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    return loop != nullptr && nests_dots(loop->body, depth + (loop->axis == AxisId::none ? 0 : 1));
+  });
+}
+
 /// One dot's conditions, in words.
 class Conditions {
  public:
@@ -129,6 +138,7 @@ std::string why_not_wgmma(const Program& program, const PassContext& context) {
     return fmt::format("the schedule has {} warps do the dots by FMA", context.schedule.warps);
   std::vector<const Dot*> dots = dots_of(program);
   if (dots.empty()) return "the program has no dot";
+  if (nests_dots(program.body, 0)) return "a dot stands in a loop inside of a loop";
   Sharing sharing = sharing_of(program, context);
   if (sharing.row_groups() > 1 && common_rows(program) == AxisId::none)
     return fmt::format("{} warpgroups share a tile, but the dots have no common axis of rows",

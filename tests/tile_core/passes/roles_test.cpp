@@ -1,0 +1,68 @@
+#include "tests/support/cases.h"
+#include "tests/support/emulated_result.h"
+#include "tile_core/base/error.h"
+#include "tile_core/passes/dot_path.h"
+#include "tile_core/passes/pipeline.h"
+
+namespace tessera {
+namespace {
+
+using test::Call;
+using test::Case;
+using test::Setting;
+
+class Roles : public ::testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Programs, Roles, ::testing::ValuesIn(test::role_cases()),
+                         [](const auto& info) { return info.param.name; });
+
+/// Every pass but those that say so keeps values bitwise, at every stage and under all orders of roles.
+void keeps_values(const Case& c, const Call& call, const Schedule& schedule) {
+  Setting setting{.schedule = schedule};
+  SCOPED_TRACE(to_text(setting));
+  PassContext context{test::facts_of(c.program, call, setting), schedule, setting.target};
+  ASSERT_EQ(why_not_wgmma(c.program, context), "");
+  Program before = c.program;
+  lower(c.program, context, [&](const Pass& pass, const Program& after) {
+    const bool reorders = std::string_view(pass.name) == "simplify";
+    EXPECT_TRUE(test::same_result(before, after, call, reorders ? c.tolerance : 0)) << pass.name;
+    before = after;
+  });
+  EXPECT_TRUE(has_roles(before));
+}
+
+TEST_P(Roles, KeepValues) {
+  for (const Call& call : GetParam().calls) keeps_values(GetParam(), call, {});
+}
+
+TEST_P(Roles, KeepValuesUnderOtherSchedules) {
+  const Case& c = GetParam();
+  const Call& call = c.calls.front();
+  keeps_values(c, call, {.stages = 2, .grid = Grid::once});
+  keeps_values(c, call, {.stages = 1, .lag = Lag::none});
+  keeps_values(c, call, {.stages = 3, .share = Share::turns, .raster = 2});
+}
+
+TEST(RolesAlternate, EachGroupOnItsOwnTile) {
+  for (const char* name : {"roles_linear_gelu", "roles_dual_gemm"}) {
+    Case c = test::named_case(name);
+    for (const Call& call : c.calls) keeps_values(c, call, {.stages = 3, .share = Share::alternate});
+  }
+}
+
+TEST(RolesAlternate, NeedLoopsThatRunAlike) {
+  Case c = test::named_case("roles_attention_causal");
+  Setting setting{.schedule = {.share = Share::alternate}};
+  PassContext context{test::facts_of(c.program, c.calls.front(), setting), setting.schedule, setting.target};
+  try {
+    lower(c.program, context);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "tile error: 'attention' has warpgroups alternate, but its loops run longer for some tiles than "
+        "for others\n   help: share=together");
+  }
+}
+
+}  // namespace
+}  // namespace tessera
