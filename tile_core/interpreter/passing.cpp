@@ -73,27 +73,36 @@ void Passing::wait_for(Instance& instance, const Inst& inst, Passed& slot, MBarr
     if (!barrier.passes(phase) && &barrier == &slot.full && lazy_ && !barrier.lacks_arrivals()) land(slot);
     return barrier.passes(phase);
   };
+  const char* what = &barrier == &slot.full ? "commit" : "release";
   instance.wait(inst, passes, [&] {
-    return fmt::format("{}, phase {} of its barrier, which has ended {}; this one lacks {}",
-                       memory_.text(slot.place), phase, barrier.ended(), barrier.lacks());
+    return fmt::format("{0} {1} of {2}; {0} {3} lacks {4}", what, phase + 1, memory_.text(slot.place),
+                       barrier.ended() + 1, barrier.lacks());
   });
+  if (barrier.ended() != phase + 1)
+    fail(instance, inst, slot,
+         fmt::format("passes a wait for {0} {1} by the parity of its barrier, but the last was {0} {2}", what,
+                     phase + 1, barrier.ended()));
   instance.learn(barrier.clock());
+}
+
+const Passing::Use* Passing::writing(const Instance& instance, const Inst& inst, Passed& slot) {
+  bool once = protocols_.at(slot.place.channel).releases == 0;
+  if (once && slot.full.ended() == 0 && slot.full.lacks_arrivals())
+    slot.writers.try_emplace(&instance, Use{0, &inst});
+  auto writer = slot.writers.find(&instance);
+  return writer == slot.writers.end() ? nullptr : &writer->second;
 }
 
 void Passing::acquire(Instance& instance, const Inst& inst, Passed& slot, std::int64_t use) {
   if (slot.writers.contains(&instance))
     fail(instance, inst, slot, "is acquired, but what was acquired before is not committed");
   wait_for(instance, inst, slot, slot.empty, use - 1);
-  if (slot.empty.ended() != use)
-    fail(instance, inst, slot,
-         fmt::format("is acquired for use {}, which the parity of its barrier lets pass, but {} uses have "
-                     "been released",
-                     use, slot.empty.ended()));
   slot.writers[&instance] = {use, &inst};
 }
 
 void Passing::commit(Instance& instance, const Inst& inst, Passed& slot) {
-  if (slot.writers.erase(&instance) == 0) fail(instance, inst, slot, "is committed, but not acquired");
+  if (writing(instance, inst, slot) == nullptr) fail(instance, inst, slot, "is committed, but not acquired");
+  slot.writers.erase(&instance);
   check_ended(instance, inst, slot, "committed");
   slot.full.expect(protocols_.at(slot.place.channel).bulk_bytes);
   slot.full.arrive(commit_arrivals(*instance.role), instance.own);
@@ -104,11 +113,6 @@ void Passing::wait(Instance& instance, const Inst& inst, Passed& slot, std::int6
   if (reader != slot.readers.end() && reader->second.number != use)
     fail(instance, inst, slot, "is waited for, but what was waited for before is not released");
   wait_for(instance, inst, slot, slot.full, use);
-  if (slot.full.ended() != use + 1)
-    fail(instance, inst, slot,
-         fmt::format("is waited for use {}, which the parity of its barrier lets pass, but {} uses have been "
-                     "committed",
-                     use, slot.full.ended()));
   slot.readers[&instance] = {use, &inst};
 }
 
@@ -128,10 +132,10 @@ void Passing::check_ended(const Instance& instance, const Inst& inst, const Pass
 
 void Passing::copy(const Instance& instance, Transfer copy) {
   Passed& slot = at(copy.place);
-  auto writer = slot.writers.find(&instance);
-  if (writer == slot.writers.end())
+  const Use* use = writing(instance, *copy.inst, slot);
+  if (use == nullptr)
     fail(instance, *copy.inst, slot, fmt::format("is written, but {} has not acquired it", instance.name));
-  Event landed{Agent::bulk, slot.number, writer->second.number + 1};
+  Event landed{Agent::bulk, slot.number, use->number + 1};
   memory_.write(copy.place, {"copy", copy.inst, &instance, landed, true});
   memory_.forget(copy.place);
   slot.coming.push_back(std::move(copy));
@@ -151,34 +155,35 @@ void Passing::land(Passed& slot) {
 
 void Passing::check_owner(const Instance& instance, const Inst& inst, const Place& place, const char* how) {
   if (!passes(place.channel)) return;
-  const Passed& slot = at(place);
-  if (slot.readers.contains(&instance) || slot.writers.contains(&instance)) return;
+  Passed& slot = at(place);
+  if (slot.readers.contains(&instance) || writing(instance, inst, slot) != nullptr) return;
   bool read = how == std::string_view("read");
   fail(instance, inst, slot,
        fmt::format("is {}, but {} has not {} it", how, instance.name, read ? "waited for" : "acquired"));
 }
 
 void Passing::leave(const Instance& instance) const {
+  auto check = [&](const Passed& slot, const std::map<const Instance*, Use>& uses, const char* what) {
+    auto use = uses.find(&instance);
+    if (use == uses.end()) return;
+    interpreter::fail(run_.program,
+                      fmt::format("{} ends, but {} {}", instance.name, memory_.text(slot.place), what),
+                      {{"here", use->second.inst, &instance}});
+  };
   for (const auto& [channel, slots] : channels_) {
     for (const Passed& slot : slots) {
-      auto check = [&](const std::map<const Instance*, Use>& uses, const char* what) {
-        auto use = uses.find(&instance);
-        if (use == uses.end()) return;
-        interpreter::fail(run_.program,
-                          fmt::format("{} ends, but {} {}", instance.name, memory_.text(slot.place), what),
-                          {{"here", use->second.inst, &instance}});
-      };
-      check(slot.writers, "is acquired and not committed");
-      check(slot.readers, "is waited for and not released");
+      check(slot, slot.writers, "is acquired and not committed");
+      if (protocols_.at(channel).releases > 0) check(slot, slot.readers, "is waited for and not released");
     }
   }
 }
 
 void Passing::leave_block() const {
   for (const auto& [channel, slots] : channels_) {
+    bool once = protocols_.at(channel).releases == 0;
     for (const Passed& slot : slots) {
       bool still = slot.full.is_fresh() && slot.empty.is_fresh() && slot.coming.empty();
-      if (still && slot.full.ended() == slot.empty.ended()) continue;
+      if (still && (once || slot.full.ended() == slot.empty.ended())) continue;
       interpreter::fail(run_.program,
                         fmt::format("the program ends, but {} has been committed {} times and released {} "
                                     "times",

@@ -11,7 +11,7 @@
 namespace tessera::interpreter {
 
 /// Passes slots between instances by their mbarriers, and knows who owns which: a writer from acquire to
-/// commit, a reader from wait to release.
+/// commit, a reader from wait to release. Slots of a channel that nobody releases are used once.
 class Passing {
  public:
   /// `lazy`: bulk copies land when somebody waits for them, not at once.
@@ -49,6 +49,9 @@ class Passing {
   };
 
   Passed& at(const Place& place);
+  /// The use that the instance may write; null where it may not. Slots that nobody releases have one use,
+  /// which needs no acquire.
+  const Use* writing(const Instance& instance, const Inst& inst, Passed& slot);
   void acquire(Instance& instance, const Inst& inst, Passed& slot, std::int64_t use);
   void commit(Instance& instance, const Inst& inst, Passed& slot);
   void wait(Instance& instance, const Inst& inst, Passed& slot, std::int64_t use);
