@@ -1,6 +1,7 @@
 #include "tests/support/emulate.h"
 
 #include <algorithm>
+#include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
@@ -10,8 +11,10 @@
 
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/cuda.h"
+#include "tile_core/codegen/emulated/tensor_map.h"
 #include "tile_core/runtime/digest.h"
 #include "tile_core/runtime/launch.h"
+#include "tile_core/runtime/parameters.h"
 #include "tile_core/runtime/subprocess.h"
 
 namespace tessera::test {
@@ -113,20 +116,47 @@ std::pair<const void*, const void*> extent(const TensorView& view) {
   return {data + first * size_of(view.dtype), data + (last + 1) * size_of(view.dtype)};
 }
 
+/// What cuTensorMapEncodeTiled would put into a map.
+::TensorMap encoded(const TensorMap& map, const TensorView& view) {
+  ::TensorMap result{.data = static_cast<unsigned char*>(view.data),
+                     .rank = static_cast<short>(view.rank),
+                     .element_bytes = static_cast<short>(size_of(view.dtype)),
+                     .swizzle = map.swizzle};
+  int next = 0;
+  auto add = [&](int dim) {
+    auto d = static_cast<std::size_t>(dim);
+    result.size[next] = view.sizes[d];
+    result.stride[next] = view.strides[d] * size_of(view.dtype);
+    result.box[next++] = map.box.at(d);
+  };
+  add(map.contiguous);
+  for (int dim = view.rank; dim-- > 0;) {
+    if (dim != map.contiguous) add(dim);
+  }
+  return result;
+}
+
+constexpr int kMultiprocessors = 2;
+
 }  // namespace
 
 void emulate(const KernelText& kernel, const std::vector<TensorView>& tensors,
              const std::vector<double>& scalars, Landing landing) {
   ParameterBlock parameters;
   pack(kernel, tensors, packed(kernel, scalars), parameters);
+  for (std::size_t i = 0; i < kernel.maps.size(); ++i) {
+    const TensorMap& map = kernel.maps[i];
+    ::TensorMap bytes = encoded(map, tensors.at(static_cast<std::size_t>(map.tensor)));
+    std::memcpy(parameters.map(i).data(), &bytes, sizeof bytes);
+  }
   std::vector<const void*> extents;
   for (const TensorView& view : tensors) {
     auto [begin, end] = extent(view);
     extents.insert(extents.end(), {begin, end});
   }
-  const char* error =
-      load(kernel)(parameters.fields.data(), grid_size(kernel, tensors), kernel.shared_bytes, extents.data(),
-                   static_cast<long long>(tensors.size()), landing == Landing::last ? 1 : 0);
+  const char* error = load(kernel)(parameters.fields.data(), grid_size(kernel, tensors, kMultiprocessors),
+                                   kernel.shared_bytes, extents.data(),
+                                   static_cast<long long>(tensors.size()), landing == Landing::last ? 1 : 0);
   if (error != nullptr) throw InternalError::format("emulation: {}", error);
 }
 

@@ -5,6 +5,7 @@
 
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/emitter.h"
+#include "tile_core/ir/operands.h"
 
 namespace tessera {
 namespace {
@@ -13,9 +14,13 @@ namespace {
 std::string kernel_name(const Program& program) {
   std::string name = "tessera_" + program.name;
   for (const AxisInfo& axis : program.axes) {
-    if (axis.kind != AxisKind::warps && axis.extent > 1) name += fmt::format("_{}{}", axis.name, axis.extent);
+    bool tile = axis.kind != AxisKind::warps && axis.kind != AxisKind::part;
+    if (tile && axis.extent > 1) name += fmt::format("_{}{}", axis.name, axis.extent);
   }
-  return name + "_plain";
+  bool dots = false;
+  for_each_inst(program.body,
+                [&](const Inst& inst) { dots = dots || std::holds_alternative<IssueDot>(inst.op); });
+  return name + (dots ? "_wgmma" : "_plain");
 }
 
 /// Builds the parameter struct's text and the launch's recipe side by side. Authors may choose names that
@@ -95,16 +100,23 @@ KernelText emit_cuda(const Program& program, const Facts& facts, const Schedule&
                                 name_of(program.stage));
   }
   ParameterList list = parameters(program);
+  int blocks = schedule.blocks == Schedule::kAutomatic ? 1 : schedule.blocks;
+  codegen::Emitter emitter(program, facts, schedule);
+  std::string body = emitter.body();
   KernelText kernel{.name = kernel_name(program),
                     .threads = program.launch.warps * 32,
                     .shared_bytes = program.launch.shared_bytes,
                     .parameters = std::move(list.recipe),
                     .grid = grid(program),
-                    .covered = covered(program)};
-  int blocks = schedule.blocks == Schedule::kAutomatic ? 1 : schedule.blocks;
-  kernel.text = fmt::format("{}\nstruct Parameters {{\n{}}};\n\nTESSERA_KERNEL({}, {}, {}) {{\n{}}}\n",
-                            prelude_text(prelude), list.text, kernel.name, kernel.threads, blocks,
-                            codegen::Emitter(program, facts, schedule).body());
+                    .covered = covered(program),
+                    .maps = emitter.maps(),
+                    .persistent = program.launch.persistent,
+                    .blocks = blocks};
+  std::string maps;
+  for (std::size_t i = 0; i < kernel.maps.size(); ++i) maps += fmt::format("  TensorMap map_{};\n", i);
+  kernel.text = fmt::format("{}\nstruct Parameters {{\n{}{}}};\n{}\nTESSERA_KERNEL({}, {}, {}) {{\n{}}}\n",
+                            prelude_text(prelude), maps, list.text, emitter.declarations(), kernel.name,
+                            kernel.threads, blocks, body);
   return kernel;
 }
 

@@ -22,6 +22,7 @@ struct Emitter::Fragment {
 Emitter::Fragment Emitter::fragment(const Slot& slot, AxisId contracted, const Layout& accumulator,
                                     const char* name) const {
   const Channel& c = channel(slot.channel);
+  if (c.swizzle > 0) fail("threads multiply a slot that is swizzled");
   const Type& type = p_.type(slot.channel);
   Fragment f{.name = name,
              .dtype = type.dtype,
@@ -31,7 +32,7 @@ Emitter::Fragment Emitter::fragment(const Slot& slot, AxisId contracted, const L
   std::vector<AxisId> axes = type.axes;
   std::erase(axes, contracted);
   f.layout = accumulator.restrict_to(axes);
-  f.pointer = fmt::format("{} + {}", slot_pointer(slot), shared_base(slot.channel, f.layout));
+  f.pointer = fmt::format("{} + {}", slot_pointer(slot), shared_base(slot, f.layout));
   int widest = 16 / size_of(type.dtype);
   f.along_contracted = c.order.back() == contracted;
   f.vector = f.along_contracted ? std::gcd(widest, p_.axis(contracted).extent)

@@ -100,7 +100,7 @@ void Emitter::emit_copy(const CopyIn& o) {
   const Channel& to = channel(o.to.channel);
   std::vector<int> strides = channel_strides(o.to.channel);
   int count = 1;
-  for (AxisId axis : to.order) count *= p_.axis(axis).extent;
+  for (AxisId axis : to.order) count *= p_.axis(seen_as(o.to, axis)).extent;
   count /= o.vector;
 
   open("");
@@ -109,15 +109,19 @@ void Emitter::emit_copy(const CopyIn& o) {
   open(fmt::format("for (int first = 0; first < {}; first += {})", count, threads()));
   line("const int i = first + thread;");
   if (count % threads() != 0) line("if (i >= {}) break;", count);
-  std::string target;
+  std::string target, rows = "0";
   int divisor = 1;
   for (std::size_t i = to.order.size(); i-- > 0;) {
-    const AxisInfo& axis = p_.axis(to.order[i]);
-    int step = i + 1 == to.order.size() ? o.vector : 1;
+    const AxisInfo& axis = p_.axis(seen_as(o.to, to.order[i]));
+    bool fastest = i + 1 == to.order.size();
+    int step = fastest ? o.vector : 1;
     line("const int x_{} = i / {} % {} * {};", axis.name, divisor, axis.extent / step, step);
-    add_term(target, fmt::format("x_{} * {}", axis.name, strides[i]));
+    add_term(fastest ? target : rows, fmt::format("x_{} * {}", axis.name, strides[i]));
     divisor *= axis.extent / step;
   }
+  target = to.swizzle > 0
+               ? swizzled_place(o.to.channel, rows, "x_" + p_.axis(seen_as(o.to, to.order.back())).name)
+               : target + rows.substr(1);
   std::string source, inside;
   for (std::size_t i = 0; i < o.load.subscripts.size(); ++i) {
     const Subscript& s = o.load.subscripts[i];
@@ -130,8 +134,9 @@ void Emitter::emit_copy(const CopyIn& o) {
                   fmt::format("{} < p.size_{}", index, p_.dim(p_.tensor(o.load.tensor).dims[i]).name));
   }
   line("const bool inside = {};", inside);
-  line("{}<{}>(to + {}, p.data_{} + (inside ? {} : 0), inside);", o.async ? "copy_async" : "copy", o.vector,
-       target, p_.tensor(o.load.tensor).name, source);
+  line("{}<{}>(to + {}, p.data_{} + (inside ? {} : 0), inside);",
+       o.kind == CopyKind::async ? "copy_async" : "copy", o.vector, target, p_.tensor(o.load.tensor).name,
+       source);
   close();
   close();
 }

@@ -74,6 +74,28 @@ void Emitter::pointwise(const Inst& inst, const std::string& expression) {
   close();
 }
 
+/// Neighbouring floats become one register of two 16-bit elements at once.
+void Emitter::emit_cast(const Inst& inst, const Cast& o) {
+  ValueId id = inst.result();
+  const Type& type = p_.type(id);
+  bool pairs = is_tile(id) && p_.type(o.a).dtype == f32 && is_float(type.dtype) && size_of(type.dtype) == 2 &&
+               registers(id) % 2 == 0;
+  if (!pairs)
+    return pointwise(inst, fmt::format("convert<{}>({})", c_type(type.dtype), element(o.a, type.layout)));
+  std::string result = declare(id);
+  open_registers(registers(id), 2);
+  line("convert_pair(&{}[r], {}, {});", result, element(o.a, type.layout),
+       element(o.a, type.layout, "(r + 1)"));
+  close();
+}
+
+void Emitter::emit_slice(const Inst& inst, const Slice& o) {
+  int first = o.index * p_.axis(o.to).extent;
+  pointwise(inst, fmt::format("{}[{}]", name(o.a),
+                              sliced_register(p_.type(o.a).layout, p_.type(inst.result()).layout, o.of, o.to,
+                                              first)));
+}
+
 void Emitter::emit_value(const Inst& inst) {
   ValueId id = inst.result();
   const Type& type = p_.type(id);
@@ -95,6 +117,7 @@ void Emitter::emit_value(const Inst& inst) {
   if (const Size* size = std::get_if<Size>(&inst.op))
     return pointwise(inst, "p.size_" + p_.dim(size->dim).name);
   if (std::holds_alternative<BlockIndex>(inst.op)) return pointwise(inst, "block_index()");
+  if (std::holds_alternative<BlockCount>(inst.op)) return pointwise(inst, "block_count()");
   if (const Broadcast* o = std::get_if<Broadcast>(&inst.op)) return pointwise(inst, at(o->a));
   if (const Unary* o = std::get_if<Unary>(&inst.op)) return pointwise(inst, unary(*o, at(o->a)));
   if (const Binary* o = std::get_if<Binary>(&inst.op)) {
@@ -106,9 +129,6 @@ void Emitter::emit_value(const Inst& inst) {
   }
   if (const Select* o = std::get_if<Select>(&inst.op)) {
     return pointwise(inst, fmt::format("{} ? {} : {}", at(o->condition), at(o->a), at(o->b)));
-  }
-  if (const Cast* o = std::get_if<Cast>(&inst.op)) {
-    return pointwise(inst, fmt::format("convert<{}>({})", c_type(type.dtype), at(o->a)));
   }
   throw InternalError::format("codegen: '{}' has a value of an operation that emit_value does not know",
                               p_.name);

@@ -1,6 +1,6 @@
 #include "tile_core/codegen/emitter.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "tile_core/base/error.h"
 #include "tile_core/base/match.h"
@@ -26,12 +26,28 @@ std::string c_type(DType dtype) {
   throw InternalError::format("codegen: no C type for dtype {}", static_cast<int>(dtype));
 }
 
+Emitter::Emitter(const Program& program, const Facts& facts, const Schedule& schedule)
+    : p_(program),
+      facts_(facts),
+      schedule_(schedule),
+      protocols_(protocols(program)),
+      lifetimes_(program),
+      groups_(program) {}
+
 std::string Emitter::body() {
-  line("const int thread = thread_index();");
-  line("const int lane = thread % 32, warp = thread / 32;");
-  if (p_.launch.shared_bytes > 0) line("TESSERA_SHARED(shared);");
   block(p_.body);
+  begin(std::exchange(text_, ""));
   return std::move(text_);
+}
+
+std::string Emitter::declarations() const {
+  std::string text;
+  for (const auto& [name, declaration] : dots_) text += declaration;
+  return text;
+}
+
+void Emitter::fail(const std::string& what) const {
+  throw InternalError::format("codegen: '{}': {}", p_.name, what);
 }
 
 void Emitter::append(const std::string& text) {
@@ -52,19 +68,21 @@ std::string Emitter::name(ValueId id) const {
 }
 
 std::string Emitter::declare(ValueId id) {
+  if (auto it = names_.find(id); it != names_.end()) return it->second;  // it outlives its block
   std::string text = fmt::format("v{}", index_of(id));
   names_[id] = text;
+  arrays_[text] = {id};
   if (is_tile(id)) line("{} {}[{}];", c_type(p_.type(id).dtype), text, registers(id));
   return text;
 }
 
-std::string Emitter::element(ValueId operand, const Layout& of) const {
+std::string Emitter::element(ValueId operand, const Layout& of, const std::string& r) const {
   if (!is_tile(operand)) return name(operand);
-  return fmt::format("{}[{}]", name(operand), register_index(of, p_.type(operand).layout, "r"));
+  return fmt::format("{}[{}]", name(operand), register_index(of, p_.type(operand).layout, r));
 }
 
 int Emitter::threads() const {
-  return p_.launch.warps * 32;
+  return 32 * (role_ == nullptr ? p_.launch.warps : role_->warps);
 }
 
 void Emitter::block(const Block& block) {
@@ -75,68 +93,35 @@ void Emitter::block(const Block& block) {
 }
 
 void Emitter::instruction(const Inst& inst) {
-  auto never = [&](const char* what) {
-    throw InternalError::format("codegen: {} in '{}' at Stage::ready", what, p_.name);
-  };
+  auto never = [&](const char* what) { fail(fmt::format("{} at Stage::ready", what)); };
   auto value = [&](const auto&) { emit_value(inst); };
   match(
       inst.op, [&](const Constant& o) { value(o); }, [&](const Scalar& o) { value(o); },
       [&](const Size& o) { value(o); }, [&](const Index& o) { value(o); },
-      [&](const BlockIndex& o) { value(o); }, [&](const Broadcast& o) { value(o); },
-      [&](const Unary& o) { value(o); }, [&](const Binary& o) { value(o); },
-      [&](const Select& o) { value(o); }, [&](const Cast& o) { value(o); },
-      [&](const Start&) { never("start"); }, [&](const Dot&) { never("dot"); },
-      [&](const Convert&) { never("convert"); },
-      [&](const Reduce& o) { emit_reduce(inst, o.fn, o.a, o.axis); },
+      [&](const BlockIndex& o) { value(o); }, [&](const BlockCount& o) { value(o); },
+      [&](const Undefined&) { declare_undefined(inst.result()); }, [&](const Broadcast& o) { value(o); },
+      [&](const Slice& o) { emit_slice(inst, o); }, [&](const Unary& o) { value(o); },
+      [&](const Binary& o) { value(o); }, [&](const Select& o) { value(o); },
+      [&](const Cast& o) { emit_cast(inst, o); }, [&](const Start&) { never("start"); },
+      [&](const Dot&) { never("dot"); }, [&](const Convert&) { never("convert"); },
+      [&](const View&) { never("view"); }, [&](const Reduce& o) { emit_reduce(inst, o.fn, o.a, o.axis); },
       [&](const ReduceWarp& o) { emit_reduce(inst, o.fn, o.a, o.axis); },
       [&](const Load& o) { emit_load(inst, o); }, [&](const Store& o) { emit_store(o); },
-      [&](const Loop& o) { loop(inst, o); }, [&](const Channel& o) { channels_[inst.result()] = o; },
-      [&](const CopyIn& o) { emit_copy(o); }, [&](const CommitCopies&) { line("commit_copies();"); },
+      [&](const Loop& o) { loop(inst, o); }, [&](const If& o) { branch(inst, o); },
+      [&](const Roles& o) { emit_roles(o); }, [&](const Channel& o) { channels_[inst.result()] = o; },
+      [&](const CopyIn& o) { o.kind == CopyKind::bulk ? emit_copy_bulk(o) : emit_copy(o); },
+      [&](const CommitCopies&) { line("commit_copies();"); },
       [&](const WaitCopies& o) { line("wait_copies<{}>();", o.pending); },
-      [&](const Barrier&) { line("barrier();"); }, [&](const WriteShared& o) { emit_write_shared(o); },
+      [&](const Barrier&) { emit_barrier(); }, [&](const PassSlot& o) { emit_pass(o); },
+      [&](const WriteShared& o) { emit_write_shared(o); },
       [&](const ReadShared& o) { emit_read_shared(inst, o); },
-      [&](const DotShared& o) { emit_dot(inst, o); });
-}
-
-void Emitter::assign(const std::string& to, ValueId like, const std::string& from) {
-  if (!is_tile(like)) return line("{} = {};", to, from);
-  open_registers(registers(like));
-  line("{}[r] = {}[r];", to, from);
-  close();
-}
-
-/// The yields become the parameters of the next iteration. A parameter that is yielded is copied before any
-/// changes.
-void Emitter::hand_over(const Loop& o) {
-  std::vector<std::string> from;
-  for (ValueId id : o.body.yields) {
-    from.push_back(name(id));
-    if (std::find(o.parameters.begin(), o.parameters.end(), id) == o.parameters.end()) continue;
-    from.back() = fmt::format("kept_{}_{}", name(id), from.size());
-    line("{} {}{};", c_type(p_.type(id).dtype), from.back(),
-         is_tile(id) ? fmt::format("[{}]", registers(id)) : "");
-    assign(from.back(), id, name(id));
-  }
-  for (std::size_t i = 0; i < from.size(); ++i) assign(name(o.parameters[i]), o.parameters[i], from[i]);
-}
-
-/// What a loop carries lives in the arrays of its parameters, which are its results too.
-void Emitter::loop(const Inst& inst, const Loop& o) {
-  for (std::size_t i = 0; i < o.parameters.size(); ++i) {
-    std::string parameter = declare(o.parameters[i]);
-    if (!is_tile(o.parameters[i])) line("{} {};", c_type(p_.type(o.parameters[i]).dtype), parameter);
-    assign(parameter, o.carried[i], name(o.carried[i]));
-    names_[inst.results[i]] = parameter;
-  }
-  if (o.ticket != ValueId::none) line("unsigned {} = 0;", declare(o.ticket));
-  std::string start = declare(o.start);
-  text_ += "#pragma unroll 1\n";
-  open(fmt::format("for (int64 {0} = {1}; {0} < {2}; {0} += {3})", start, name(o.begin), name(o.end),
-                   p_.axis(o.axis).extent));
-  block(o.body);
-  hand_over(o);
-  if (o.ticket != ValueId::none) line("++{};", name(o.ticket));
-  close();
+      [&](const FenceShared&) { line("fence_shared();"); }, [&](const CopyOut& o) { emit_copy_out(o); },
+      [&](const CommitStores&) { emit_by_leader("commit_stores();"); },
+      [&](const WaitStores& o) { emit_by_leader(fmt::format("wait_stores<{}>();", o.pending)); },
+      [&](const DotShared& o) { emit_dot(inst, o); }, [&](const IssueDot& o) { emit_issue(inst, o); },
+      [&](const FenceDots&) { emit_fence_dots(inst); }, [&](const CommitDots&) { line("commit_dots();"); },
+      [&](const WaitDots& o) { emit_wait_dots(inst, o); }, [&](const TakeTurn&) { emit_turn(true); },
+      [&](const PassTurn&) { emit_turn(false); });
 }
 
 }  // namespace tessera::codegen

@@ -1,9 +1,14 @@
 #pragma once
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "tile_core/codegen/dot_groups.h"
+#include "tile_core/codegen/kernel_text.h"
+#include "tile_core/codegen/lifetimes.h"
+#include "tile_core/ir/channel.h"
 #include "tile_core/ir/program.h"
 #include "tile_core/target/facts.h"
 #include "tile_core/target/schedule.h"
@@ -14,10 +19,12 @@ namespace tessera::codegen {
 /// holds the operations of one kind.
 class Emitter {
  public:
-  Emitter(const Program& program, const Facts& facts, const Schedule& schedule)
-      : p_(program), facts_(facts), schedule_(schedule) {}
+  Emitter(const Program& program, const Facts& facts, const Schedule& schedule);
 
   std::string body();
+  /// Of the body, after it has been printed: the maps that it uses, and the declarations of its dots.
+  std::vector<TensorMap> maps() const { return maps_; }
+  std::string declarations() const;
 
  private:
   /// How a tile is addressed: the pointer expression's parts for element coordinates.
@@ -31,9 +38,6 @@ class Emitter {
   // emitter.cpp
   void block(const Block& block);
   void instruction(const Inst& inst);
-  void loop(const Inst& inst, const Loop& o);
-  void hand_over(const Loop& o);
-  void assign(const std::string& to, ValueId like, const std::string& from);
   template <typename... Args>
   void line(fmt::format_string<Args...> text, Args&&... args) {
     append(fmt::format(text, std::forward<Args>(args)...));
@@ -46,9 +50,26 @@ class Emitter {
   std::string declare(ValueId id);  ///< names a value; tiles are declared as arrays
   int registers(ValueId id) const { return p_.type(id).layout.count(Place::reg); }
   bool is_tile(ValueId id) const { return !p_.type(id).axes.empty(); }
-  /// The element of `operand` for register r of a value with layout `of`.
-  std::string element(ValueId operand, const Layout& of) const;
+  /// The element of `operand` for register `r` of a value with layout `of`.
+  std::string element(ValueId operand, const Layout& of, const std::string& r = "r") const;
   int threads() const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+  // emit_control.cpp
+  void loop(const Inst& inst, const Loop& o);
+  void branch(const Inst& inst, const If& o);
+  void enter(const Inst& loop, ValueId parameter, ValueId carried);
+  void hand_over(const Loop& o);
+  void leave(const Block& block, const std::vector<ValueId>& results);
+  void assign(const std::string& to, ValueId like, const std::string& from);
+  void declare_undefined(ValueId id);
+  void declare_what_outlives(const Inst& inst);
+  /// The value lives in the array of another from here on.
+  void share(ValueId id, ValueId other);
+  /// Whether nothing that the array of `id` holds is needed after the instruction.
+  bool is_free_after(const Inst& inst, ValueId id) const;
+  template <typename Print>
+  std::string printed(const Print& print);
 
   // emit_values.cpp
   std::string literal(DType dtype, double value) const;
@@ -57,6 +78,8 @@ class Emitter {
   std::string below(const Index& index, const std::string& bound, const Layout& layout) const;
   void pointwise(const Inst& inst, const std::string& expression);
   void emit_value(const Inst& inst);
+  void emit_cast(const Inst& inst, const Cast& o);
+  void emit_slice(const Inst& inst, const Slice& o);
 
   // emit_global.cpp
   Address address(TensorId tensor, const std::vector<Subscript>& subscripts, const Layout& layout) const;
@@ -68,12 +91,24 @@ class Emitter {
 
   // emit_shared.cpp
   const Channel& channel(ValueId id) const { return channels_.at(id); }
+  std::string ticket(const Slot& slot) const;
+  std::string part_offset(const Slot& slot) const;
+  std::string slot_offset(const Slot& slot) const;  ///< bytes from the start of shared memory
   std::string slot_pointer(const Slot& slot) const;
+  /// The axis that the lanes of a channel's axis are seen as.
+  static AxisId seen_as(const Slot& slot, AxisId axis) { return axis == slot.part.of ? slot.part.to : axis; }
   std::vector<int> channel_strides(ValueId id) const;  ///< in elements, of the axes in the channel's order
-  std::string shared_step(ValueId channel, const Layout& layout) const;
-  std::string shared_base(ValueId channel, const Layout& layout) const;
+  int atom_bytes(ValueId channel) const;
+  std::string coordinate_sum(const Slot& slot, const Layout& layout, bool thread, bool rows) const;
+  std::string shared_base(const Slot& slot, const Layout& layout) const;
+  std::string shared_step(const Slot& slot, const Layout& layout) const;
+  std::string swizzled_place(ValueId channel, const std::string& row, const std::string& column) const;
   void emit_write_shared(const WriteShared& o);
   void emit_read_shared(const Inst& inst, const ReadShared& o);
+
+  // emit_matrix.cpp
+  bool moves_as_matrices(const Slot& slot, const Type& type) const;
+  void emit_matrices(const Slot& slot, ValueId tile, bool write);
 
   // emit_reduce.cpp
   void emit_reduce(const Inst& inst, ReduceFn fn, ValueId operand, AxisId axis);
@@ -84,14 +119,57 @@ class Emitter {
   void fetch(const Fragment& f, int step);
   void emit_dot(const Inst& inst, const DotShared& o);
 
+  // emit_roles.cpp
+  void begin(const std::string& rest);
+  void emit_roles(const Roles& o);
+  void emit_role(const Role& role, int first_warp);
+  bool needs_leader(const Role& role) const;
+  void emit_registers(const Role& role);
+  void emit_barrier();
+  void emit_turn(bool take);
+
+  // emit_channel.cpp
+  ValueId root(ValueId channel) const;
+  void emit_pass(const PassSlot& o);
+  std::string mbarrier(const Slot& slot, bool full) const;
+  std::string uses(const Slot& slot) const;
+  int map_of(TensorId tensor, const Slot& slot, const std::vector<Subscript>& subscripts);
+  std::string coordinates(const Slot& slot, const std::vector<Subscript>& subscripts, int atom) const;
+  int atoms(const Slot& slot) const;
+  void emit_copy_bulk(const CopyIn& o);
+  void emit_copy_out(const CopyOut& o);
+  void emit_by_leader(const std::string& statement);
+
+  // emit_wgmma.cpp
+  struct Operand;
+  Operand operand(const Slot& slot, AxisId contracted) const;
+  void emit_issue(const Inst& inst, const IssueDot& o);
+  void accumulator(const Inst& inst, const IssueDot& o);
+  std::string declared_dot(DType dtype, int columns, bool registers, bool a_major, bool b_major);
+  void emit_fence_dots(const Inst& inst);
+  void emit_wait_dots(const Inst& inst, const WaitDots& o);
+
   const Program& p_;
   const Facts& facts_;
   const Schedule& schedule_;
+  std::map<ValueId, Protocol> protocols_;
+  Lifetimes lifetimes_;
+  DotGroups groups_;
   std::string text_;
   int depth_ = 1;
   std::map<ValueId, std::string> names_;
+  std::map<std::string, std::vector<ValueId>> arrays_;  // what each has held
+  std::set<ValueId> undefined_;
+  std::set<ValueId> tickets_;               // of loops: these are unsigned
+  std::map<ValueId, ValueId> handed_over_;  // of what an open loop's body yields: the parameter
   std::map<ValueId, Channel> channels_;
   std::map<ValueId, Index> indices_;
+  std::vector<TensorMap> maps_;
+  std::map<std::string, std::string> dots_;  // declarations by name
+  const Role* role_ = nullptr;               // whose body is printed
+  int next_barrier_ = 1;                     // 0 is the block's
+  int own_barrier_ = 0;                      // the first of the role's instances
+  int first_turn_ = 0;
 };
 
 /// "float", "bf16", "int64"

@@ -72,6 +72,19 @@ std::string register_index(const Layout& from, const Layout& to, const std::stri
   return sum.empty() ? "0" : sum;
 }
 
+std::string sliced_register(const Layout& from, const Layout& to, AxisId of, AxisId seen, int first) {
+  std::string sum;
+  for (const Digit& digit : digits(from, Place::reg)) {
+    bool sliced = digit.repeat.axis == of;
+    std::string coordinate = register_coordinate(to, sliced ? seen : digit.repeat.axis, "r");
+    if (sliced && first > 0) coordinate += fmt::format(" + {}", first);
+    std::string steps = fmt::format("({})", coordinate);
+    if (digit.repeat.stride > 1) steps += fmt::format(" / {}", digit.repeat.stride);
+    append(sum, scaled(fmt::format("{} % {}", steps, digit.repeat.count), digit.divisor));
+  }
+  return sum.empty() ? "0" : sum;
+}
+
 std::string first_replica(const Layout& layout) {
   std::string condition;
   for (Place place : {Place::lane, Place::warp}) {

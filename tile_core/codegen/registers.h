@@ -13,6 +13,9 @@ std::string register_coordinate(const Layout& layout, AxisId axis, const std::st
 std::string thread_coordinate(const Layout& layout, AxisId axis);
 /// The register of `to`, a layout over fewer axes, that holds the element of register `r` of `from`.
 std::string register_index(const Layout& from, const Layout& to, const std::string& r);
+/// The register of `from` that holds the element of register r of `to`, a layout of the lanes `first`, ... of
+/// the axis `of` of `from`, seen as lanes of the axis `seen`.
+std::string sliced_register(const Layout& from, const Layout& to, AxisId of, AxisId seen, int first);
 /// True in one thread of those that hold the same elements; empty where every thread holds its own.
 std::string first_replica(const Layout& layout);
 /// The number of registers that stand side by side along `axis`, `limit` at most.

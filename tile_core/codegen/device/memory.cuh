@@ -74,11 +74,13 @@ __device__ __forceinline__ void copy(T* to, const T* from, bool inside) {
   write_shared<N>(to, elements);
 }
 
+__device__ __forceinline__ unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+
 /// Starts a copy of N elements, 4, 8 or 16 bytes, to shared memory; zeros where not inside (PTX ISA, cp.async).
 template <int N, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
   constexpr int kBytes = N * sizeof(T);
-  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const unsigned address = shared_address(to);
   const int bytes = inside ? kBytes : 0;
   if constexpr (kBytes == 16) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
@@ -90,4 +92,11 @@ __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_
 template <int Pending>
 __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+}
+
+/// Where the byte `offset` of an atom lies whose rows are Width bytes: the 16-byte chunks of a row are permuted by its number
+/// (PTX ISA, "Swizzling Modes").
+template <int Width>
+__device__ __forceinline__ unsigned swizzled(unsigned offset) {
+  return offset ^ (offset >> 3 & (Width - 16));
 }

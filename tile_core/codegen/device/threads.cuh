@@ -1,6 +1,7 @@
 // Threads of a block.
 __device__ __forceinline__ int thread_index() { return static_cast<int>(threadIdx.x); }
 __device__ __forceinline__ int64 block_index() { return static_cast<int64>(blockIdx.x); }
+__device__ __forceinline__ int64 block_count() { return static_cast<int64>(gridDim.x); }
 __device__ __forceinline__ void barrier() { __syncthreads(); }
 
 /// The value of the lane whose number differs in the bits of `mask`.
@@ -11,4 +12,5 @@ __device__ __forceinline__ T shuffle_xor(T x, int mask) {
 
 #define TESSERA_KERNEL(name, threads, blocks) \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ Parameters p)
-#define TESSERA_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
+// Atoms of a swizzle repeat after 1024 bytes.
+#define TESSERA_SHARED(name) extern __shared__ __align__(1024) unsigned char name[]

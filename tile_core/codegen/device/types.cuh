@@ -52,3 +52,26 @@ template <typename To, typename From>
 __device__ __forceinline__ To convert(From x) {
   return Converter<To>::from(x);
 }
+
+/// Two neighbours of 16 bits as one register, the first in its low half.
+template <typename T>
+__device__ __forceinline__ unsigned word_of(const T* pair) {
+  return static_cast<unsigned>(pair[0].bits) | static_cast<unsigned>(pair[1].bits) << 16;
+}
+template <typename T>
+__device__ __forceinline__ void set_word(T* pair, unsigned word) {
+  pair[0].bits = static_cast<unsigned short>(word);
+  pair[1].bits = static_cast<unsigned short>(word >> 16);
+}
+
+/// Converts two neighbours at once.
+__device__ __forceinline__ void convert_pair(f16* to, float low, float high) {
+  unsigned word;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  set_word(to, word);
+}
+__device__ __forceinline__ void convert_pair(bf16* to, float low, float high) {
+  unsigned word;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  set_word(to, word);
+}

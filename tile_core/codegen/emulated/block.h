@@ -1,9 +1,10 @@
 // A block of threads on a CPU, one fiber per thread. A fiber runs until it waits for others, then the next
-// one does. Wrong order of accesses to shared memory is found from who touched each byte since the last
-// barrier, not by chance.
+// one does.
 namespace emulated {
 
 using Place = std::source_location;
+/// How far one has seen the others: of every agent, the time until which all that it did comes before.
+using Clock = std::vector<unsigned>;
 
 /// An asynchronous copy that is unfinished.
 struct Copy {
@@ -13,32 +14,93 @@ struct Copy {
   bool inside;
 };
 
+/// A box on its way between a tensor and shared memory.
+struct BoxCopy {
+  const TensorMap* map;
+  int first[TensorMap::kMaxRank];
+  unsigned at;  // address of shared memory
+};
+
+/// One thread's part of a dot that is in flight.
+struct Dot {
+  void (*run)(const Dot& dot) = nullptr;
+  float* sum = nullptr;
+  int columns = 0;
+  bool added = false;               // to what `sum` held
+  const void* registers = nullptr;  // the operand a, where it is no slot
+  unsigned long long a = 0, b = 0;  // descriptors
+  bool a_major = false, b_major = false;
+  Place place;
+  std::vector<float> held;  // what `sum` held, of the first dot in flight on it
+  unsigned short read[8];   // what was in the registers
+  float left[2][16];        // rows of a in registers, of the four lanes that hold them
+};
+
 struct Fiber {
   ucontext_t context;
   bool ended = false;
-  unsigned barriers = 0;                  // reached
-  unsigned shuffles = 0;                  // reached
-  int64 shown[2];                         // to the other lanes by the last two shuffles
-  std::vector<Copy> open;                 // copies since the last commit
+  const char* waits = "";  // for what
+  Place waits_at;
+  Clock clock;
+  std::vector<unsigned> fences;  // own times at which what was written became fit for the async proxy
+  unsigned shuffles = 0;         // reached
+  int64 shown[2];                // to the other lanes by the last two shuffles
+  std::vector<Copy> open;        // copies since the last commit
   std::vector<std::vector<Copy>> groups;  // the oldest first
+  std::vector<BoxCopy> open_stores;
+  std::vector<std::vector<BoxCopy>> stores;
+  unsigned committed_stores = 0;
+  bool fenced_dots = false;  // since the last commit
+  std::vector<Dot> open_dots;
+  std::vector<std::vector<Dot>> dots;
+  unsigned committed_dots = 0;
 };
 
-constexpr int kNobody = -1;
-constexpr int kSeveral = -2;
+/// Threads that wait for each other.
+struct Meeting {
+  int expected = 0;
+  int arrived = 0;
+  unsigned rounds = 0;
+  Clock gathered, agreed;  // of this round and of the last
+};
+
+struct Mbarrier {
+  int agent = 0;
+  int expected = 0;
+  int pending = 0;      // arrivals
+  int64 bytes = 0;      // that are due
+  unsigned phases = 0;  // that have ended
+  bool fenced = false;
+  Clock gathered, agreed;
+  std::vector<BoxCopy> coming;
+};
+
+/// When an agent did something. Agents are the threads, then the dots of each warpgroup, the copies out of
+/// each warp, and what comes in by each mbarrier.
+struct Stamp {
+  short agent = -1;
+  unsigned short epoch = 0;  // barriers of the whole block by then
+  unsigned time = 0;
+};
 
 /// What has happened to a byte of shared memory.
 struct Shadow {
+  static constexpr int kReaders = 4;
   bool written = false;
   bool copying = false;
-  int writer = kNobody;
-  int reader = kNobody;
-  unsigned written_at = 0;  // the number of barriers by then
-  unsigned read_at = 0;
+  bool mbarrier = false;
+  bool asynchronous = false;  // the writer
+  Stamp writer;
+  Stamp readers[kReaders];
 };
 
 constexpr int kLanes = 32;
+constexpr int kGroup = 128;  // threads of a warpgroup
+constexpr int kMbarriers = 128;
 constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr unsigned char kUnwritten = 0xff;  // NaN in every float type
+constexpr unsigned kSharedStart = 1024;     // address of a block's first byte; the system has those before
+constexpr std::size_t kSharedAlignment = 1024;
 
 struct Block {
   const char* kernel = "";
@@ -47,15 +109,20 @@ struct Block {
   int threads = 0;
   const void* const* tensors = nullptr;  // begin and end of each
   int64 tensor_count = 0;
-  bool late = false;  // asynchronous copies happen when they are waited for, else at once
+  bool late = false;  // asynchronous copies and dots happen when they are waited for, else at once
 
   int64 number = 0;
+  int64 count = 0;
   std::vector<Fiber> fibers;
-  std::vector<unsigned char> shared;
+  std::vector<unsigned char> memory;
+  unsigned char* shared = nullptr;  // in `memory`, aligned
+  std::size_t shared_bytes = 0;
   std::vector<Shadow> shadows;
-  unsigned barriers = 0;  // that every thread has reached
-  int arrived = 0;        // at the next
-  Place barrier;          // that the first of them stands at
+  unsigned barriers = 0;  // of the whole block, that every thread has reached
+  Meeting whole;
+  std::map<int, Meeting> named, warps, groups;
+  std::map<unsigned, Mbarrier> mbarriers;  // by address
+  unsigned steps = 0;                      // of any fiber
   int running = 0;
   ucontext_t scheduler;
   char error[1024] = "";
@@ -84,77 +151,12 @@ inline Fiber& self() {
 
 /// Lets other fibers run until `ready` holds.
 template <typename Ready>
-void wait_until(const Ready& ready) {
-  while (!ready()) swapcontext(&self().context, &block.scheduler);
-}
-
-inline void run_fiber() {
-  block.body(block.parameters);
-  if (!self().open.empty() || !self().groups.empty()) fail(Place(), "ends with copies that no wait covers");
-  self().ended = true;
-  swapcontext(&self().context, &block.scheduler);
-}
-
-inline unsigned steps_taken() {
-  unsigned steps = 0;
-  for (const Fiber& f : block.fibers) steps += f.barriers + f.shuffles + (f.ended ? 1 : 0);
-  return steps;
-}
-
-inline void start_block(int64 number, char* stacks) {
-  block.number = number;
-  block.barriers = 0;
-  block.arrived = 0;
-  block.barrier = Place();
-  block.shared.assign(block.shared.size(), kUnwritten);
-  block.shadows.assign(block.shared.size(), Shadow());
-  for (int i = 0; i < block.threads; ++i) {
-    Fiber& f = fiber(i);
-    f = Fiber();
-    getcontext(&f.context);
-    f.context.uc_stack.ss_sp = stacks + static_cast<std::size_t>(i) * kStackBytes;
-    f.context.uc_stack.ss_size = kStackBytes;
-    makecontext(&f.context, run_fiber, 0);
-  }
-}
-
-/// Runs the fibers in turn until all have ended, or none can go on.
-inline void run_block() {
-  for (int ended = 0; ended < block.threads;) {
-    ended = 0;
-    const unsigned before = steps_taken();
-    for (int i = 0; i < block.threads; ++i) {
-      block.running = block.late ? i : block.threads - 1 - i;
-      if (!self().ended) swapcontext(&block.scheduler, &self().context);
-      if (block.error[0] != 0) return;
-      ended += self().ended ? 1 : 0;
-    }
-    if (ended == block.threads || steps_taken() != before) continue;
-    std::snprintf(block.error, sizeof block.error,
-                  "%s: block %lld: deadlock: %d of %d threads have ended, %d wait at the barrier of line %u, "
-                  "the rest for "
-                  "lanes of their warp",
-                  block.kernel, block.number, ended, block.threads, block.arrived,
-                  static_cast<unsigned>(block.barrier.line()));
-    return;
-  }
-}
-
-/// Runs every block; returns what went wrong, or null.
-inline const char* run_grid(int64 blocks, int64 shared_bytes) {
-  const std::size_t bytes = static_cast<std::size_t>(block.threads) * kStackBytes;
-  void* stacks =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (stacks == MAP_FAILED) return "no memory for the stacks of a block's threads";
-  block.fibers.resize(static_cast<std::size_t>(block.threads));
-  block.shared.resize(static_cast<std::size_t>(shared_bytes));
-  block.error[0] = 0;
-  for (int64 number = 0; number < blocks && block.error[0] == 0; ++number) {
-    start_block(number, static_cast<char*>(stacks));
-    run_block();
-  }
-  munmap(stacks, bytes);
-  return block.error[0] == 0 ? nullptr : block.error;
+void wait_until(const char* what, const Place& place, const Ready& ready) {
+  Fiber& f = self();
+  f.waits = what;
+  f.waits_at = place;
+  for (++block.steps; !ready();) swapcontext(&f.context, &block.scheduler);
+  ++block.steps;
 }
 
 }  // namespace emulated

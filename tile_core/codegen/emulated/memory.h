@@ -23,42 +23,82 @@ inline void check_global(const void* address, int bytes, const char* verb, const
 inline std::size_t shared_offset(const void* address, int bytes, const char* verb, const Place& place) {
   check_alignment(address, bytes, verb, place);
   const unsigned char* first = static_cast<const unsigned char*>(address);
-  const unsigned char* begin = block.shared.data();
-  if (first < begin || first + bytes > begin + block.shared.size())
+  if (first < block.shared || first + bytes > block.shared + block.shared_bytes)
     fail(place, "%s %d bytes at %lld of %zu bytes of shared memory", verb, bytes,
-         static_cast<int64>(first - begin), block.shared.size());
-  return static_cast<std::size_t>(first - begin);
+         static_cast<int64>(first - block.shared), block.shared_bytes);
+  return static_cast<std::size_t>(first - block.shared);
 }
 
-inline void note_read(const void* address, int bytes, const Place& place) {
+inline unsigned char* pointer_to(unsigned address) {
+  return block.shared + (static_cast<int64>(address) - kSharedStart);
+}
+
+/// "thread 5", "a dot of warpgroup 1"
+inline const char* name_of(const Stamp& s) {
+  static char text[64];
+  const int group = s.agent - block.threads, warps = block.threads / kLanes;
+  if (group < 0)
+    std::snprintf(text, sizeof text, "thread %d", s.agent);
+  else if (group < warps)
+    std::snprintf(text, sizeof text, "a dot of warpgroup %d", group);
+  else if (group < 2 * warps)
+    std::snprintf(text, sizeof text, "a copy out of warp %d", group - warps);
+  else
+    std::snprintf(text, sizeof text, "a bulk copy");
+  return text;
+}
+
+/// Notes that an agent reads the bytes, and fails where they are not there for it.
+inline void note_read(const void* address, int bytes, const Place& place, Stamp reader, bool asynchronous) {
   const std::size_t first = shared_offset(address, bytes, "reads", place);
   for (std::size_t i = first; i < first + static_cast<std::size_t>(bytes); ++i) {
     Shadow& s = block.shadows[i];
     if (s.copying)
-      fail(place, "reads byte %zu of shared memory, to which thread %d's copy is unfinished", i, s.writer);
+      fail(place, "reads byte %zu of shared memory, to which the copy of %s is unfinished", i,
+           name_of(s.writer));
     if (!s.written) fail(place, "reads byte %zu of shared memory, which nothing has written", i);
-    if (s.written_at == block.barriers && s.writer != block.running)
-      fail(place, "reads byte %zu of shared memory, which thread %d has written since the last barrier", i,
-           s.writer);
-    const bool another = s.read_at == block.barriers && s.reader != kNobody && s.reader != block.running;
-    s.reader = another ? kSeveral : block.running;
-    s.read_at = block.barriers;
+    if (!is_before(s.writer))
+      fail(place, "reads byte %zu of shared memory, which %s has written, with no barrier between", i,
+           name_of(s.writer));
+    if (asynchronous && !s.asynchronous && !is_fenced(s.writer))
+      fail(place,
+           "has the async proxy read byte %zu of shared memory, which %s has written, with no fence between",
+           i, name_of(s.writer));
+    Stamp* free = nullptr;  // who is seen already, or the same agent, need not be remembered
+    for (Stamp& r : s.readers) {
+      if (r.agent == reader.agent || (free == nullptr && is_before(r))) free = &r;
+      if (r.agent == reader.agent) break;
+    }
+    if (free != nullptr) *free = reader;
   }
 }
+inline void note_read(const void* address, int bytes, const Place& place) {
+  note_read(address, bytes, place, stamp_now(), false);
+}
 
-inline void note_write(const void* address, int bytes, bool copying, const Place& place) {
+/// Notes that an agent writes the bytes, and fails where another may still write or read them.
+inline void note_write(const void* address, int bytes, const Place& place, Stamp writer, bool copying,
+                       bool asynchronous) {
   const std::size_t first = shared_offset(address, bytes, "writes", place);
   for (std::size_t i = first; i < first + static_cast<std::size_t>(bytes); ++i) {
     Shadow& s = block.shadows[i];
+    if (s.mbarrier) fail(place, "writes byte %zu of shared memory, where an mbarrier is", i);
     if (s.copying)
-      fail(place, "writes byte %zu of shared memory, to which thread %d's copy is unfinished", i, s.writer);
-    if (s.written && s.written_at == block.barriers && s.writer != block.running)
-      fail(place, "writes byte %zu of shared memory, which thread %d has written since the last barrier", i,
-           s.writer);
-    if (s.read_at == block.barriers && s.reader != kNobody && s.reader != block.running)
-      fail(place, "writes byte %zu of shared memory, which another has read since the last barrier", i);
-    s = {.written = !copying, .copying = copying, .writer = block.running, .written_at = block.barriers};
+      fail(place, "writes byte %zu of shared memory, to which the copy of %s is unfinished", i,
+           name_of(s.writer));
+    if (s.written && !is_before(s.writer))
+      fail(place, "writes byte %zu of shared memory, which %s has written, with no barrier between", i,
+           name_of(s.writer));
+    for (const Stamp& r : s.readers) {
+      if (!is_before(r))
+        fail(place, "writes byte %zu of shared memory, which %s has read, with no barrier between", i,
+             name_of(r));
+    }
+    s = {.written = !copying, .copying = copying, .asynchronous = asynchronous, .writer = writer};
   }
+}
+inline void note_write(const void* address, int bytes, bool copying, const Place& place) {
+  note_write(address, bytes, place, stamp_now(), copying, false);
 }
 
 inline void land(const Copy& copy) {
@@ -69,13 +109,14 @@ inline void land(const Copy& copy) {
   }
 }
 
+/// The bytes of a copy are there for whoever comes after the running thread.
 inline void finish(const Copy& copy) {
   if (block.late) land(copy);
   for (unsigned char* byte = copy.to; byte < copy.to + copy.bytes; ++byte) {
-    Shadow& s = block.shadows[static_cast<std::size_t>(byte - block.shared.data())];
+    Shadow& s = block.shadows[static_cast<std::size_t>(byte - block.shared)];
     s.written = true;
     s.copying = false;
-    s.written_at = block.barriers;
+    s.writer = stamp_now();
   }
 }
 
@@ -145,4 +186,16 @@ void wait_copies() {
     for (const emulated::Copy& copy : groups.front()) emulated::finish(copy);
     groups.erase(groups.begin());
   }
+}
+
+/// PTX ISA, "Swizzling Modes": inside rows of Width bytes, the 16-byte chunks are permuted by the row's
+/// number.
+template <int Width>
+unsigned swizzled(unsigned offset) {
+  return offset ^ (offset / 8 & (Width - 16));
+}
+
+inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(static_cast<const unsigned char*>(p) - emulated::block.shared) +
+         emulated::kSharedStart;
 }

@@ -6,37 +6,51 @@ inline int thread_index() {
 inline int64 block_index() {
   return emulated::block.number;
 }
-
-inline void barrier(const emulated::Place& place = emulated::Place::current()) {
-  using emulated::block;
-  if (block.arrived == 0) block.barrier = place;
-  if (place.line() != block.barrier.line())
-    emulated::fail(place, "waits at a barrier, but others wait at that of line %u",
-                   static_cast<unsigned>(block.barrier.line()));
-  const unsigned mine = ++emulated::self().barriers;
-  if (++block.arrived == block.threads) {
-    block.arrived = 0;
-    ++block.barriers;
-  }
-  emulated::wait_until([mine] { return emulated::block.barriers >= mine; });
+inline int64 block_count() {
+  return emulated::block.count;
 }
 
+/// Of the whole block. All threads have to come to the same one.
+inline void barrier(const emulated::Place& place = emulated::Place::current()) {
+  using emulated::block;
+  emulated::Meeting& m = block.whole;
+  static emulated::Place first;  // where the first of them stands
+  if (m.arrived == 0) first = place;
+  if (place.line() != first.line())
+    emulated::fail(place, "waits at a barrier, but others wait at that of line %u",
+                   static_cast<unsigned>(first.line()));
+  const unsigned round = emulated::come(m, block.threads, place);
+  block.barriers = m.rounds;
+  emulated::wait_until("the barrier", place, [&m, round] { return m.rounds != round; });
+}
+
+namespace emulated {
+
+/// What every lane of the warp shows at this call, in order.
 template <typename T>
-T shuffle_xor(T x, int mask) {
-  emulated::Fiber& f = emulated::self();
+std::array<T, kLanes> shown_by_lanes(T x, const Place& place) {
+  Fiber& f = self();
   const unsigned mine = ++f.shuffles, which = mine % 2;
   std::memcpy(&f.shown[which], &x, sizeof x);
-  const int lane = emulated::block.running % emulated::kLanes, first = emulated::block.running - lane;
-  emulated::wait_until([mine, first] {
-    for (int i = first; i < first + emulated::kLanes; ++i) {
-      if (emulated::fiber(i).shuffles < mine) return false;
+  const int first = block.running / kLanes * kLanes;
+  wait_until("lanes of their warp", place, [mine, first] {
+    for (int i = first; i < first + kLanes; ++i) {
+      if (fiber(i).shuffles < mine) return false;
     }
     return true;
   });
-  const emulated::Fiber& other = emulated::fiber(first + (lane ^ mask));
-  T result;
-  std::memcpy(&result, &other.shown[which], sizeof result);
-  return result;
+  std::array<T, kLanes> all;
+  for (int i = 0; i < kLanes; ++i)
+    std::memcpy(&all[static_cast<std::size_t>(i)], &fiber(first + i).shown[which], sizeof x);
+  return all;
+}
+
+}  // namespace emulated
+
+template <typename T>
+T shuffle_xor(T x, int mask, const emulated::Place& place = emulated::Place::current()) {
+  const int lane = emulated::block.running % emulated::kLanes;
+  return emulated::shown_by_lanes(x, place)[static_cast<std::size_t>(lane ^ mask)];
 }
 
 /// A function of the kernel's name that runs the whole grid on a host: `tensors` are the first byte and the
@@ -55,4 +69,4 @@ T shuffle_xor(T x, int mask) {
     return emulated::run_grid(blocks, shared_bytes);                                                 \
   }                                                                                                  \
   static void name##_thread(const Parameters& p)
-#define TESSERA_SHARED(name) unsigned char* const name = emulated::block.shared.data()
+#define TESSERA_SHARED(name) unsigned char* const name = emulated::block.shared

@@ -1,9 +1,14 @@
 // Twin of device/types.cuh. PTX ISA 9.0, "Data Movement and Conversion Instructions: cvt".
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
+#include <map>
 #include <source_location>
+#include <string>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <utility>
@@ -131,4 +136,21 @@ struct Converter<bf16> {
 template <typename To, typename From>
 To convert(From x) {
   return Converter<To>::from(x);
+}
+
+template <typename T>
+unsigned word_of(const T* pair) {
+  return static_cast<unsigned>(pair[0].bits) | static_cast<unsigned>(pair[1].bits) << 16;
+}
+template <typename T>
+void set_word(T* pair, unsigned word) {
+  pair[0].bits = static_cast<unsigned short>(word);
+  pair[1].bits = static_cast<unsigned short>(word >> 16);
+}
+
+/// cvt.rn.f16x2.f32 and .bf16x2: each half as the conversion of one.
+template <typename T>
+void convert_pair(T* to, float low, float high) {
+  to[0] = convert<T>(low);
+  to[1] = convert<T>(high);
 }

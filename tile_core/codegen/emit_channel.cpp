@@ -1,0 +1,117 @@
+#include <algorithm>
+
+#include "tile_core/codegen/emitter.h"
+#include "tile_core/ir/operands.h"
+
+namespace tessera::codegen {
+
+ValueId Emitter::root(ValueId id) const {
+  ValueId with = channel(id).with;
+  return with == ValueId::none ? id : root(with);
+}
+
+/// How many times the slot's ticket has come round, before this use.
+std::string Emitter::uses(const Slot& slot) const {
+  int slots = p_.type(slot.channel).slots;
+  if (slot.ticket == ValueId::none) return fmt::format("{}u", slot.offset / slots);
+  return fmt::format("{} / {}u", ticket(slot), slots);
+}
+
+std::string Emitter::mbarrier(const Slot& slot, bool full) const {
+  ValueId id = root(slot.channel);
+  int slots = p_.type(id).slots;
+  int at = channel(id).barriers + (full ? 0 : 8 * slots);
+  if (slots == 1) return fmt::format("base + {}", at);
+  if (slot.ticket == ValueId::none) return fmt::format("base + {}", at + slot.offset % slots * 8);
+  return fmt::format("base + {} + {} % {}u * 8", at, ticket(slot), slots);
+}
+
+/// An instance arrives once, or by each of its warps, as channel.h counts: after all their lanes.
+void Emitter::emit_pass(const PassSlot& o) {
+  bool full = o.step == SlotStep::commit || o.step == SlotStep::wait;
+  std::string at = mbarrier(o.slot, full);
+  if (o.step == SlotStep::wait) return line("mbarrier_wait({}, {} % 2u);", at, uses(o.slot));
+  if (o.step == SlotStep::acquire) return line("mbarrier_wait({}, {} % 2u ^ 1u);", at, uses(o.slot));
+  bool commit = o.step == SlotStep::commit;
+  if (role_->elected) {
+    std::int64_t bytes = commit ? protocols_.at(o.slot.channel).bulk_bytes : 0;
+    return bytes > 0 ? line("mbarrier_arrive_expect({}, {});", at, bytes)
+                     : line("mbarrier_arrive({}, true);", at);
+  }
+  int arrivals = commit ? commit_arrivals(*role_) : release_arrivals(p_, *role_, o.slot.channel);
+  if (arrivals == 1 && !commit) return line("mbarrier_arrive({}, leader);", at);
+  line("warp_barrier();");
+  line("mbarrier_arrive({}, lane == 0);", at);
+}
+
+int Emitter::atoms(const Slot& slot) const {
+  const Channel& c = channel(slot.channel);
+  int bytes = p_.axis(seen_as(slot, c.order.back())).extent * size_of(p_.type(slot.channel).dtype);
+  if (c.swizzle == 0 || bytes % c.swizzle != 0)
+    fail(fmt::format("the copy engine moves rows of whole atoms, but these are {} bytes in atoms of {}",
+                     bytes, c.swizzle));
+  return bytes / c.swizzle;
+}
+
+/// The number of the map whose boxes are atoms of the slot.
+int Emitter::map_of(TensorId tensor, const Slot& slot, const std::vector<Subscript>& subscripts) {
+  const Channel& c = channel(slot.channel);
+  TensorMap map{.tensor = static_cast<int>(tensor), .contiguous = -1, .swizzle = c.swizzle};
+  for (const Subscript& s : subscripts) {
+    bool fastest = s.axis != AxisId::none && s.axis == seen_as(slot, c.order.back());
+    if (fastest) map.contiguous = static_cast<int>(map.box.size());
+    int extent = s.axis == AxisId::none ? 1 : p_.axis(s.axis).extent;
+    map.box.push_back(fastest ? c.swizzle / size_of(p_.type(slot.channel).dtype) : extent);
+  }
+  if (map.contiguous != facts_.tensors.at(index_of(tensor)).contiguous_dim)
+    fail(fmt::format("rows of a slot are along dim {} of '{}', which is not contiguous", map.contiguous,
+                     p_.tensor(tensor).name));
+  auto known = std::find(maps_.begin(), maps_.end(), map);
+  if (known == maps_.end()) known = maps_.insert(known, map);
+  return static_cast<int>(known - maps_.begin());
+}
+
+/// Where an atom's box begins, in the order of the map's dims.
+std::string Emitter::coordinates(const Slot& slot, const std::vector<Subscript>& subscripts, int atom) const {
+  const Channel& c = channel(slot.channel);
+  std::string first, others;
+  for (auto s = subscripts.rbegin(); s != subscripts.rend(); ++s) {
+    std::string start = fmt::format("static_cast<int>({})", name(s->value));
+    bool fastest = s->axis != AxisId::none && s->axis == seen_as(slot, c.order.back());
+    if (!fastest) others += ", " + start;
+    if (fastest)
+      first = atom == 0
+                  ? start
+                  : fmt::format("{} + {}", start, atom * c.swizzle / size_of(p_.type(slot.channel).dtype));
+  }
+  return first + others;
+}
+
+void Emitter::emit_copy_bulk(const CopyIn& o) {
+  if (role_ == nullptr || !role_->elected) fail("a bulk copy in a role of more than one thread");
+  int map = map_of(o.load.tensor, o.to, o.load.subscripts);
+  open("");
+  line("const unsigned to = base + {}, full = {};", slot_offset(o.to), mbarrier(o.to, true));
+  for (int atom = 0; atom < atoms(o.to); ++atom) {
+    line("copy_bulk(to + {}, &p.map_{}, full, {});", atom * atom_bytes(o.to.channel), map,
+         coordinates(o.to, o.load.subscripts, atom));
+  }
+  close();
+}
+
+void Emitter::emit_copy_out(const CopyOut& o) {
+  int map = map_of(o.tensor, o.from, o.subscripts);
+  open(role_->elected ? "" : "if (leader)");
+  line("const unsigned from = base + {};", slot_offset(o.from));
+  for (int atom = 0; atom < atoms(o.from); ++atom) {
+    line("copy_out(&p.map_{}, from + {}, {});", map, atom * atom_bytes(o.from.channel),
+         coordinates(o.from, o.subscripts, atom));
+  }
+  close();
+}
+
+void Emitter::emit_by_leader(const std::string& statement) {
+  append(role_->elected ? statement : "if (leader) " + statement);
+}
+
+}  // namespace tessera::codegen

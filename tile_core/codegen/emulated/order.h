@@ -1,0 +1,76 @@
+// What comes before what. Wrong order of accesses to shared memory is found from stamps, not by chance: an
+// access must have been seen, through barriers, by whoever depends on it (PTX ISA, "Memory Consistency Model:
+// Causality Order").
+namespace emulated {
+
+inline int agent_of_dots(int thread) {
+  return block.threads + thread / kGroup;
+}
+inline int agent_of_stores(int thread) {
+  return block.threads + block.threads / kLanes + thread / kLanes;
+}
+inline int agent_of_mbarrier(int number) {
+  return block.threads + block.threads / kLanes * 2 + number;
+}
+
+inline unsigned& time_of(Clock& clock, int agent) {
+  return clock[static_cast<std::size_t>(agent)];
+}
+inline Stamp stamp(int agent, unsigned time) {
+  return {static_cast<short>(agent), static_cast<unsigned short>(block.barriers), time};
+}
+inline Stamp stamp_now() {
+  return stamp(block.running, time_of(self().clock, block.running));
+}
+
+/// Whether the running thread comes after what the stamp is of. A barrier of the whole block is after all.
+inline bool is_before(const Stamp& s) {
+  return s.agent == block.running || s.agent < 0 || s.epoch < block.barriers ||
+         time_of(self().clock, s.agent) >= s.time;
+}
+
+inline void join(Clock& into, const Clock& from) {
+  if (into.size() < from.size()) into.resize(from.size(), 0);
+  for (std::size_t i = 0; i < from.size(); ++i) into[i] = into[i] < from[i] ? from[i] : into[i];
+}
+
+/// What the running thread did until now is seen by who looks at `to`; what it does next is not.
+inline void publish(Clock& to) {
+  join(to, self().clock);
+  ++time_of(self().clock, block.running);
+}
+
+/// The running thread has come to a meeting of so many; returns the round, which has ended when the number of
+/// rounds is another.
+inline unsigned come(Meeting& meeting, int expected, const Place& place) {
+  if (meeting.arrived > 0 && meeting.expected != expected)
+    fail(place, "meets %d threads, where others meet %d", expected, meeting.expected);
+  meeting.expected = expected;
+  const unsigned round = meeting.rounds;
+  if (++meeting.arrived == expected) {
+    meeting.arrived = 0;
+    meeting.agreed = std::exchange(meeting.gathered, {});
+    ++meeting.rounds;
+  }
+  return round;
+}
+
+/// Takes part in a meeting that orders accesses, and waits for the others or goes on.
+inline void attend(Meeting& meeting, int expected, bool waits, const char* what, const Place& place) {
+  publish(meeting.gathered);
+  const unsigned round = come(meeting, expected, place);
+  if (!waits) return;
+  wait_until(what, place, [&meeting, round] { return meeting.rounds != round; });
+  join(self().clock, meeting.agreed);
+}
+
+/// Whether the async proxy may read what a thread wrote: after the write a fence by the writer, which the
+/// running thread has seen (PTX ISA, "Proxies").
+inline bool is_fenced(const Stamp& write) {
+  for (unsigned time : fiber(write.agent).fences) {
+    if (time >= write.time) return is_before({write.agent, write.epoch, time + 1});
+  }
+  return false;
+}
+
+}  // namespace emulated
