@@ -72,7 +72,8 @@ class ShareEqual {
       known_.resize(outside);
       return true;
     }
-    if (!is_pure(inst.op)) return false;
+    // What fills an undefined tile does so in place: each has its own.
+    if (!is_pure(inst.op) || std::holds_alternative<Undefined>(inst.op)) return false;
     Op op = r.map(inst.op);
     const Type& type = r.in().type(inst.result());
     for (const Known& known : known_) {
