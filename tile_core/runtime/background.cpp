@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace tessera::background {
@@ -12,16 +13,22 @@ class Pool {
  public:
   void submit(std::function<void()> job) {
     const std::scoped_lock lock(mutex_);
+    if (jobs_.size() >= idle_ && threads_ < kMaxThreads) start_thread();
     jobs_.push_back(std::move(job));
-    if (jobs_.size() > idle_ && threads_ < kMaxThreads) {
-      ++threads_;
-      std::thread([this] { work(); }).detach();
-    }
     wake_.notify_one();
   }
 
  private:
   static constexpr std::size_t kMaxThreads = 4;
+
+  void start_thread() {
+    try {
+      std::thread([this] { work(); }).detach();
+      ++threads_;
+    } catch (const std::system_error&) {
+      if (threads_ == 0) throw;  // else those that there are take the job
+    }
+  }
 
   void work() {
     std::unique_lock lock(mutex_);

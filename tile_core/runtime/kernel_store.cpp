@@ -99,10 +99,24 @@ void Kernel::produce(bool may_compile) {
     if (cubin) cubin_ = std::move(*cubin);
     outcome = cubin ? State::ready : State::absent;
   } catch (const std::exception& error) {
-    ++failures;
-    failure_ = error.what();
+    note_failure(error);
   }
   settle(outcome);
+}
+
+void Kernel::produce_in_background() {
+  try {
+    prepare_for_exit(target_);
+    background::submit([this] { produce(true); });
+  } catch (const std::exception& error) {  // nobody else would end the state of pending
+    note_failure(error);
+    settle(State::failed);
+  }
+}
+
+void Kernel::note_failure(const std::exception& error) {
+  ++failures;
+  failure_ = error.what();
 }
 
 Kernel::State Kernel::request(JitMode mode) {
@@ -113,10 +127,7 @@ Kernel::State Kernel::request(JitMode mode) {
       if (!looked_on_disk_ && claim()) produce(false);
       return state();
     case JitMode::background:
-      if (claim()) {
-        prepare_for_exit(target_);
-        background::submit([this] { produce(true); });
-      }
+      if (claim()) produce_in_background();
       return state();
     case JitMode::block:
       break;

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -49,6 +50,8 @@ class Kernel {
  private:
   bool claim();                    // absent -> pending: the caller has to produce
   void produce(bool may_compile);  // pending -> ready, failed or absent
+  void produce_in_background();
+  void note_failure(const std::exception& error);
   void settle(State state);
 
   const KernelText text_;

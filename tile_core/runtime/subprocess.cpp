@@ -77,7 +77,10 @@ TemporaryFile::TemporaryFile(std::string_view content) {
   const FileDescriptor file(::mkstemp(path_.data()));
   const bool written =
       file && ::write(file.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size());
-  if (!written) throw UserError::format("cannot write {}: {}", path_, std::strerror(errno));
+  if (written) return;
+  const std::string reason = std::strerror(errno);
+  if (file) ::unlink(path_.c_str());
+  throw UserError::format("cannot write {}: {}", path_, reason);
 }
 
 TemporaryFile::~TemporaryFile() {

@@ -121,6 +121,14 @@ TEST(Compile, TheToolkitsFolderIsSearched) {
   EXPECT_NE(std::ranges::find(candidates, (toolkit / "lib64" / "libnvrtc.so.13").string()), candidates.end());
 }
 
+TEST(Compile, AFolderThatCannotBeReadIsNotSearched) {
+  const test::TemporaryFolder toolkit;
+  std::filesystem::create_symlink("lib64", toolkit / "lib64");
+  const ScopedVariable search("TESSERA_NVRTC", "");
+  const ScopedVariable home("CUDA_HOME", toolkit.path());
+  EXPECT_FALSE(nvrtc_candidates().empty());
+}
+
 // B118: NVRTC opens its second library by a bare name; the one that lies beside it is what it finds.
 TEST(Compile, B118BuiltinsBesideNvrtcAreUsed) {
   const std::string folder = folder_of(Nvrtc::get().path());

@@ -9,6 +9,7 @@
 
 #include "tests/tile_core/runtime/cache_fixture.h"
 #include "tests/tile_core/runtime/kernels.h"
+#include "tests/tile_core/runtime/no_memory.h"
 #include "tile_core/base/error.h"
 #include "tile_core/runtime/compile.h"
 
@@ -100,6 +101,23 @@ TEST_F(KernelStore, ABackgroundFailureIsAState) {
   kernel.request(JitMode::background);
   EXPECT_EQ(kernel.request(JitMode::block), State::failed);
   EXPECT_NE(kernel.failure().find("identifier \"undeclared\" is undefined"), std::string::npos);
+}
+
+// In a process that has no thread for it yet.
+TEST_F(KernelStore, AThreadThatCannotBeStartedIsAFailureToo) {
+  const auto request_without_memory = [] {
+    kernel_store::get(test::small_kernel(4), hopper()).request(JitMode::block);
+    Kernel& kernel = kernel_store::get(test::small_kernel(5), hopper());
+    {
+      const test::NoMemoryForThreads limit;
+      kernel.request(JitMode::background);
+    }
+    std::fprintf(stderr, "%s", kernel.failure().c_str());
+    kernel_store::forget_failures();
+    std::_Exit(kernel.request(JitMode::block) == State::ready ? 0 : 1);
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(request_without_memory(), testing::ExitedWithCode(0), "Resource temporarily unavailable");
 }
 
 long resident_kib() {

@@ -1,7 +1,10 @@
 #include "tile_core/runtime/subprocess.h"
 
+#include <csignal>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include "tests/support/environment.h"
 #include "tests/support/temporary_folder.h"
 #include "tile_core/base/error.h"
 
@@ -39,6 +42,36 @@ TEST(TemporaryFile, HoldsItsContentAndGoes) {
     EXPECT_EQ(test::read_file(path), "content");
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// While it lives, no file of this process can grow.
+class NoRoomForFiles {
+ public:
+  NoRoomForFiles() {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{0, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~NoRoomForFiles() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+  NoRoomForFiles(const NoRoomForFiles&) = delete;
+  NoRoomForFiles& operator=(const NoRoomForFiles&) = delete;
+
+ private:
+  rlimit before_{};
+  sighandler_t handler_ = ::signal(SIGXFSZ, SIG_IGN);  // a write then fails instead
+};
+
+TEST(TemporaryFile, ThatCannotBeWrittenLeavesNothing) {
+  const test::TemporaryFolder folder;
+  const test::ScopedVariable place("TMPDIR", folder.path().string());
+  {
+    const NoRoomForFiles limit;
+    EXPECT_THROW(TemporaryFile("content"), UserError);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 }  // namespace
