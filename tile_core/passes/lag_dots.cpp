@@ -12,6 +12,44 @@ namespace {
 
 const Type kIndex{.dtype = i64};
 
+bool is_elementwise(const Op& op) {
+  return std::holds_alternative<Unary>(op) || std::holds_alternative<Binary>(op) ||
+         std::holds_alternative<Select>(op) || std::holds_alternative<Cast>(op) ||
+         std::holds_alternative<Broadcast>(op);
+}
+bool is_predicate(const Op& op) {
+  return std::holds_alternative<Index>(op) || std::holds_alternative<Constant>(op) ||
+         std::holds_alternative<Size>(op);
+}
+
+/// An operation, or a branch, that only computes elements.
+bool computes(const Inst& inst) {
+  if (!std::holds_alternative<If>(inst.op)) return is_elementwise(inst.op);
+  bool all = true;
+  for_each_block(inst.op, [&](const Block& block) {
+    for (const Inst& i : block.insts) all = all && (is_elementwise(i.op) || is_predicate(i.op));
+  });
+  return all;
+}
+
+/// Calls `visit(ValueId)` on what an instruction takes, in its blocks too.
+template <typename Visit>
+void for_each_use(const Inst& inst, const Visit& visit) {
+  for_each_operand(inst.op, visit);
+  for_each_block(inst.op, [&](const Block& block) {
+    for (const Inst& i : block.insts) for_each_use(i, visit);
+    for (ValueId id : block.yields) visit(id);
+  });
+}
+
+/// Whether groups take turns: there has to be more than one.
+bool have_turns(const Program& program, const PassContext& context) {
+  const Roles& roles = std::get<Roles>(program.body.insts.back().op);
+  return context.schedule.share == Share::turns &&
+         std::any_of(roles.roles.begin(), roles.roles.end(),
+                     [](const Role& role) { return role.instances > 1; });
+}
+
 /// How a loop's body comes apart around a dot whose register operand is made from another dot of the same
 /// iteration. A rotated body does, of the iteration before, `operand`: what only makes the dependent dot's
 /// operand; `first` up to the other dot; of the iteration before, `trails`: the dependent dot, what makes its
@@ -64,9 +102,7 @@ class FindParts {
       const Inst* found = dot_behind(operand);
       if (found != nullptr && (latest == nullptr || found > latest)) latest = found;
     };
-    for_each_operand(inst->op, look);
-    for_each_block(
-        inst->op, [&](const Block& block) { std::for_each(block.yields.begin(), block.yields.end(), look); });
+    for_each_use(*inst, look);
     return latest;
   }
 
@@ -101,14 +137,15 @@ class FindParts {
   /// for.
   void absorb(ValueId value) {
     const Inst* inst = made_here(value);
-    if (inst == nullptr || inst->results.size() != 1 || !is_pure(inst->op)) return;
+    if (inst == nullptr || inst->results.size() != 1) return;
+    if (!computes(*inst) && !is_predicate(inst->op)) return;
     const auto& users = uses_.users(value);
     bool only = std::all_of(users.begin(), users.end(), [&](const Inst* user) {
       return trailing_.contains(user) || operand_.contains(user);
     });
     if (!only) return;
     operand_.insert(inst);
-    for_each_operand(inst->op, [this](ValueId id) { absorb(id); });
+    for_each_use(*inst, [this](ValueId id) { absorb(id); });
   }
 
   Parts split(std::size_t i, const Inst& source) const {
@@ -127,7 +164,7 @@ class FindParts {
       if (leads && !known) parts.crossing.push_back(id);
     };
     for (const auto* part : {&parts.operand, &parts.trails}) {
-      for (const Inst* inst : *part) for_each_operand(inst->op, cross);
+      for (const Inst* inst : *part) for_each_use(*inst, cross);
     }
     return parts;
   }
@@ -194,19 +231,22 @@ class Rotate {
     copy(parts_.first), copy(parts_.rest);
     std::vector<ValueId> carried = handed_on(entry_[parts_.carried]);
     std::vector<ValueId> results = loop(carried);
-    ValueId trips = trip_count();
     ValueId one = constant(1);
-    ValueId last = arithmetic(BinaryFn::sub, arithmetic(BinaryFn::add, first_, trips), one);
-    go_back(results, last);
+    ValueId extent = constant(p_.axis(old_.axis).extent);
+    ValueId passed = arithmetic(BinaryFn::sub, trip_count(), one);
+    ValueId ticket = arithmetic(BinaryFn::add, first_, passed);
+    ValueId start = arithmetic(BinaryFn::add, begin_, arithmetic(BinaryFn::mul, passed, extent));
+    go_back(results, ticket, start);
     copy(parts_.operand), copy(parts_.trails);
     results.resize(old_.carried.size());
     results[parts_.carried] = r_.map(old_.body.yields[parts_.carried]);
     return results;
   }
 
-  /// From here on, the iteration before: values that it handed on, and its ticket.
-  void go_back(const std::vector<ValueId>& values, ValueId ticket) {
+  /// From here on, the iteration before: values that it handed on, its ticket and its start.
+  void go_back(const std::vector<ValueId>& values, ValueId ticket, ValueId start) {
     if (old_.ticket != ValueId::none) r_.replace(old_.ticket, ticket);
+    r_.replace(old_.start, start);
     r_.replace(old_.parameters[parts_.carried], values[parts_.carried]);
     for (std::size_t i = 0; i < parts_.crossing.size(); ++i)
       r_.replace(parts_.crossing[i], values[old_.carried.size() + i]);
@@ -233,18 +273,21 @@ class Rotate {
   std::vector<ValueId> body(const Loop& now) {
     const std::vector<ValueId>& values = now.parameters;
     ValueId one = constant(1);
-    ValueId before = arithmetic(BinaryFn::sub, now.ticket, one);
-    go_back(values, before);
+    ValueId extent = constant(p_.axis(old_.axis).extent);
+    ValueId ticket = arithmetic(BinaryFn::sub, now.ticket, one);
+    ValueId start = arithmetic(BinaryFn::sub, now.start, extent);
+    go_back(values, ticket, start);
     copy(parts_.operand);
     if (turns_) r_.emit_statement(TakeTurn{}, inst_.loc);
     enter(now.start, now.ticket,
           {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(old_.carried.size())});
     copy(parts_.first);
-    go_back(values, before);
+    go_back(values, ticket, start);
     copy(parts_.trails);
     if (turns_) r_.emit_statement(PassTurn{}, inst_.loc);
     ValueId accumulator = r_.map(old_.body.yields[parts_.carried]);
     if (old_.ticket != ValueId::none) r_.replace(old_.ticket, now.ticket);
+    r_.replace(old_.start, now.start);
     copy(parts_.rest);
     return handed_on(accumulator);
   }
@@ -271,7 +314,7 @@ class Rotate {
 Program lag_dots(const Program& in, const PassContext& context) {
   if (!has_roles(in) || context.schedule.lag == Lag::none) return in;
   const Uses uses(in);
-  const bool turns = context.schedule.share == Share::turns;
+  const bool turns = have_turns(in, context);
   return rewrite(in, [&](Rewriter& r, const Inst& inst) {
     const Loop* loop = std::get_if<Loop>(&inst.op);
     if (loop == nullptr || !loop->pipelined) return false;

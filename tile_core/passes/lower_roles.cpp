@@ -156,6 +156,29 @@ class LowerRole {
 
   // ---- loops ----
 
+  /// Accumulators need not be waited for where nothing in the body waits for another dot, and where their
+  /// operands' slots of two iterations may be taken at a time.
+  std::vector<Carry> carries_of(const Loop& loop) const {
+    std::vector<Carry> carries;
+    for (std::size_t i = 0; i < loop.parameters.size(); ++i) carries.push_back(carry_of(loop, i));
+    bool free = true;
+    for (const Inst& inst : loop.body.insts) {
+      const Dot* dot = std::get_if<Dot>(&inst.op);
+      if (dot == nullptr) continue;
+      auto place = std::find(loop.body.yields.begin(), loop.body.yields.end(), inst.result());
+      free = free && place != loop.body.yields.end() &&
+             carries[static_cast<std::size_t>(place - loop.body.yields.begin())] == Carry::accumulator &&
+             has_slots_to_spare(dot->a) && has_slots_to_spare(dot->b);
+    }
+    if (!free) std::replace(carries.begin(), carries.end(), Carry::accumulator, Carry::drained);
+    return carries;
+  }
+
+  bool has_slots_to_spare(ValueId operand) const {
+    const View* view = std::get_if<View>(&uses_.definer(operand).op);
+    return view == nullptr || p_.type(view->slot.channel).slots > 1;
+  }
+
   /// A dot's result that the body only yields may stay in flight.
   Carry carry_of(const Loop& loop, std::size_t i) const {
     ValueId result = loop.body.yields[i];
@@ -224,15 +247,14 @@ class LowerRole {
     now.step = optional(old.step), now.first_ticket = optional(old.first_ticket);
     now.start = b_.define(old.start, kIndex);
     if (old.ticket != ValueId::none) now.ticket = b_.define(old.ticket, kIndex);
-    std::vector<Carry> carries;
+    const std::vector<Carry> carries = carries_of(old);
     for (std::size_t i = 0; i < old.parameters.size(); ++i) {
-      carries.push_back(carry_of(old, i));
       Type type = p_.type(old.parameters[i]);
-      type.pending = carries.back() != Carry::tile;
+      type.pending = carries[i] != Carry::tile;
       now.carried.push_back(b_.map(old.carried[i]));
       now.parameters.push_back(b_.define(old.parameters[i], type));
       if (type.pending) flights_.carry(old.parameters[i]);
-      if (carries.back() == Carry::accumulator) accumulators_.insert(old.parameters[i]);
+      if (carries[i] == Carry::accumulator) accumulators_.insert(old.parameters[i]);
     }
     body(old, now, carries);
     leave(inst, old, std::move(now), carries);
