@@ -71,15 +71,19 @@ std::string Emitter::declared_dot(DType dtype, int columns, bool registers, bool
   return name;
 }
 
-/// The result lives in the accumulator's array where that is not needed any more, or where the next iteration
-/// wants it.
+/// The result lives where the next iteration wants it, since a pending tile cannot move; else in the
+/// accumulator's array where that is not needed any more.
 void Emitter::accumulator(const Inst& inst, const IssueDot& o) {
   ValueId id = inst.result();
-  bool defined = o.accumulator != ValueId::none && !undefined_.contains(o.accumulator);
-  if (o.accumulator != ValueId::none && is_free_after(inst, o.accumulator)) return share(id, o.accumulator);
-  if (defined && p_.type(o.accumulator).pending) fail("a pending accumulator is needed after its dot");
+  bool given = o.accumulator != ValueId::none;
+  bool defined = given && !undefined_.contains(o.accumulator);
+  bool pending = given && p_.type(o.accumulator).pending;
   auto next = handed_over_.find(id);
-  if (!defined && next != handed_over_.end() && is_free_after(inst, next->second)) {
+  bool goes_on = next != handed_over_.end() && is_free_after(inst, next->second);
+  bool moves = goes_on && given && !pending && name(next->second) != name(o.accumulator);
+  if (given && !moves && is_free_after(inst, o.accumulator)) return share(id, o.accumulator);
+  if (defined && pending) fail("a pending accumulator is needed after its dot");
+  if (goes_on) {
     share(id, next->second);
   } else {
     declare(id);

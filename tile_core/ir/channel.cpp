@@ -79,6 +79,24 @@ bool threads_read(const Role& role, const Roots& roots, ValueId channel) {
   return found;
 }
 
+/// Whether dots that the whole warpgroup issues follow every wait for a channel, whatever branches and loops
+/// do: then all its warps have passed the wait before any of them can release.
+bool dots_follow_waits(const Block& block, const Roots& roots, ValueId channel) {
+  bool waits = false, reads = false, inside = true;
+  auto note = [&](const Slot& slot) { reads = reads || roots.at(slot.channel) == channel; };
+  for (const Inst& inst : block.insts) {
+    const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
+    waits =
+        waits || (pass != nullptr && pass->step == SlotStep::wait && roots.at(pass->slot.channel) == channel);
+    if (const IssueDot* dot = std::get_if<IssueDot>(&inst.op)) {
+      note(dot->b);
+      if (dot->a.value == ValueId::none) note(dot->a.slot);
+    }
+    for_each_block(inst.op, [&](const Block& b) { inside = inside && dots_follow_waits(b, roots, channel); });
+  }
+  return inside && (!waits || reads);
+}
+
 }  // namespace
 
 int slot_alignment(const Channel& channel) {
@@ -100,7 +118,9 @@ int commit_arrivals(const Role& role) {
 }
 
 int release_arrivals(const Program& program, const Role& role, ValueId channel) {
-  return threads_read(role, roots_of(program), channel) ? role.warps : 1;
+  const Roots roots = roots_of(program);
+  bool one = !threads_read(role, roots, channel) && dots_follow_waits(role.body, roots, channel);
+  return one ? 1 : role.warps;
 }
 
 std::map<ValueId, Protocol> protocols(const Program& program) {

@@ -42,6 +42,7 @@ class Flights {
   void settle_operands(const Inst& inst);
   /// An instruction that follows the next wait for results.
   void owe(Inst inst) { owed_.push_back(std::move(inst)); }
+  bool owes() const { return !owed_.empty(); }
 
  private:
   RoleBuilder& b_;

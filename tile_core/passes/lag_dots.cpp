@@ -145,6 +145,9 @@ class FindParts {
     });
     if (!only) return;
     operand_.insert(inst);
+    for_each_block(inst->op, [this](const Block& block) {
+      for_each_inst(block, [this](const Inst& inner) { operand_.insert(&inner); });
+    });
     for_each_use(*inst, [this](ValueId id) { absorb(id); });
   }
 
@@ -282,12 +285,15 @@ class Rotate {
     enter(now.start, now.ticket,
           {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(old_.carried.size())});
     copy(parts_.first);
+    std::vector<ValueId> made;  // what crosses from this iteration to the next may be made already
+    for (ValueId id : parts_.crossing) made.push_back(r_.map(id));
     go_back(values, ticket, start);
     copy(parts_.trails);
     if (turns_) r_.emit_statement(PassTurn{}, inst_.loc);
     ValueId accumulator = r_.map(old_.body.yields[parts_.carried]);
     if (old_.ticket != ValueId::none) r_.replace(old_.ticket, now.ticket);
     r_.replace(old_.start, now.start);
+    for (std::size_t i = 0; i < made.size(); ++i) r_.replace(parts_.crossing[i], made[i]);
     copy(parts_.rest);
     return handed_on(accumulator);
   }

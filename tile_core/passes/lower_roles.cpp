@@ -111,7 +111,8 @@ class LowerRole {
       if (is_kept(pass)) return keep(now, inst.loc);
       if (std::optional<int> group = flights_.reader_of(now.slot.channel)) flights_.settle(*group);
     } else {
-      flights_.close_group();  // the wait may take long: what is issued should run
+      if (flights_.owes()) flights_.settle();  // the slot may be the one that goes back then
+      flights_.close_group();                  // the wait may take long: what is issued should run
     }
     b_.statement(now, inst.loc);
   }

@@ -39,6 +39,7 @@ TEST_P(Roles, KeepValuesUnderOtherSchedules) {
   const Call& call = c.calls.front();
   keeps_values(c, call, {.stages = 2, .grid = Grid::once});
   keeps_values(c, call, {.stages = 1, .lag = Lag::none});
+  keeps_values(c, call, {.stages = 1, .grid = Grid::once});
   keeps_values(c, call, {.stages = 3, .share = Share::turns, .raster = 2});
 }
 

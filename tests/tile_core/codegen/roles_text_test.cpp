@@ -1,0 +1,36 @@
+#include "tests/support/cases.h"
+#include "tests/support/emulated_result.h"
+
+namespace tessera {
+namespace {
+
+using test::Case;
+
+class RolesText : public ::testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Programs, RolesText, ::testing::ValuesIn(test::role_cases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(RolesText, GivesTheResultOfTheProgram) {
+  const Case& c = GetParam();
+  for (const test::Call& call : c.calls) EXPECT_TRUE(test::emulates(c.program, call, {}, c.tolerance));
+}
+
+TEST_P(RolesText, GivesItUnderOtherSchedules) {
+  const Case& c = GetParam();
+  for (const Schedule& schedule :
+       {Schedule{.stages = 1, .grid = Grid::once}, Schedule{.stages = 2, .lag = Lag::none},
+        Schedule{.stages = 3, .share = Share::turns}}) {
+    EXPECT_TRUE(test::emulates(c.program, c.calls.front(), {.schedule = schedule}, c.tolerance));
+  }
+}
+
+TEST(RolesTextAlternate, GivesTheResultOfTheProgram) {
+  for (const char* name : {"roles_linear_gelu", "roles_dual_gemm"}) {
+    Case c = test::named_case(name);
+    test::Setting setting{.schedule = {.stages = 2, .share = Share::alternate}};
+    EXPECT_TRUE(test::emulates(c.program, c.calls.front(), setting, c.tolerance)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tessera
