@@ -132,6 +132,14 @@ Sharing sharing_of(const Program& program, const PassContext& context) {
   return sharing;
 }
 
+int raster_of(const Program& p, const PassContext& context) {
+  constexpr int kRows = 16;
+  bool both =
+      p.grid.size() >= 2 && p.axis(p.grid.back()).extent > 1 && p.axis(p.grid[p.grid.size() - 2]).extent > 1;
+  if (!both || !uses_wgmma(p, context)) return 1;
+  return context.schedule.raster == Schedule::kAutomatic ? kRows : context.schedule.raster;
+}
+
 std::string why_not_wgmma(const Program& program, const PassContext& context) {
   if (!context.target.wgmma) return fmt::format("{} has no wgmma", context.target.arch);
   if (context.schedule.warps != Schedule::kAutomatic)

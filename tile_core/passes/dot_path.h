@@ -26,6 +26,10 @@ struct Sharing {
 };
 Sharing sharing_of(const Program& program, const PassContext& context);
 
+/// Rows of tiles in a band of the grid, which is walked down its rows first; 1: none. Where both of the last
+/// grid axes have tiles, each block shares loads with its neighbours in both directions.
+int raster_of(const Program& program, const PassContext& context);
+
 /// The axis of a dot's result that comes from its first operand, and that from its second.
 struct DotAxes {
   AxisId rows = AxisId::none;

@@ -91,16 +91,6 @@ class Starts {
   std::map<AxisId, ValueId> starts_;
 };
 
-/// Rows of tiles in a band; 1: none. Where both of the last grid axes have tiles, each shares loads with its
-/// neighbours in both directions.
-int raster_of(const Program& p, const PassContext& context) {
-  constexpr int kRows = 16;
-  bool both =
-      p.grid.size() >= 2 && p.axis(p.grid.back()).extent > 1 && p.axis(p.grid[p.grid.size() - 2]).extent > 1;
-  if (!both || !uses_wgmma(p, context)) return 1;
-  return context.schedule.raster == Schedule::kAutomatic ? kRows : context.schedule.raster;
-}
-
 /// Takes the scalars out of a block that depend on nothing made inside it, but for `varies`.
 std::vector<Inst> take_invariant(const Program& p, Block& block, ValueId varies) {
   std::set<ValueId> inside = {varies};

@@ -17,9 +17,11 @@ struct Registers {
   int producer = 0;
   int consumer = 0;
 };
-Registers registers_for(int groups) {
+/// 24 do for the producer where the arithmetic of its tiles is short.
+Registers registers_for(int groups, bool rasters) {
   if (groups == 1) return {};
-  return groups == 2 ? Registers{40, 232} : Registers{32, 160};
+  if (groups == 3) return {32, 160};
+  return rasters ? Registers{40, 232} : Registers{24, 240};
 }
 
 bool is_scalar(const Program& p, const Inst& inst) {
@@ -219,7 +221,7 @@ Program specialize_warps(const Program& in, const PassContext& context) {
   out.body = {};
   out.types.clear();
   RoleBuilder shared = shared_part(in, out, streams);
-  const Registers registers = registers_for(sharing.groups);
+  const Registers registers = registers_for(sharing.groups, raster_of(in, context) > 1);
   Roles roles;
   roles.roles.push_back(Producer(shared, streams, sharing).role(registers.producer));
   roles.roles.push_back(Consumer(shared, streams, sharing, rows_of(in)).role(registers.consumer));
