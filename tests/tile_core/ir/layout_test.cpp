@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include "tile_core/ir/warpgroup_layout.h"
+
 namespace tessera {
 namespace {
 
@@ -186,6 +188,49 @@ TEST(Layout, MergesDigitsThatContinueEachOther) {
   EXPECT_EQ(Layout({{Place::warp, kM, 2, 1}, {Place::reg, kM, 4, 2}}).repeats(),
             (std::vector<Repeat>{{Place::reg, kM, 4, 2}, {Place::warp, kM, 2, 1}}));
   EXPECT_TRUE(Layout({{Place::lane, kM, 1, 5}}).empty());
+}
+
+/// [m:128, n:32] of a warpgroup, two instructions of 64 rows.
+Layout accumulators() {
+  Program p;
+  AxisId m = p.new_axis({.name = "m", .extent = 128}), n = p.new_axis({.name = "n", .extent = 32});
+  return warpgroup_layout(p, m, n).rename(n, kN).rename(m, kM);
+}
+
+TEST(WarpgroupLayout, IsThatOfTheInstruction) {
+  Layout layout = accumulators();
+  EXPECT_EQ(layout.count(Place::reg), 32);
+  EXPECT_EQ(layout.count(Place::lane), 32);
+  EXPECT_EQ(layout.count(Place::warp), 4);
+  auto at = [&](int reg, int lane, int warp) {
+    return std::pair(layout.coordinate(Place::reg, reg, kM) + layout.coordinate(Place::lane, lane, kM) +
+                         layout.coordinate(Place::warp, warp, kM),
+                     layout.coordinate(Place::reg, reg, kN) + layout.coordinate(Place::lane, lane, kN));
+  };
+  EXPECT_EQ(at(0, 0, 0), std::pair(0, 0));
+  EXPECT_EQ(at(1, 0, 0), std::pair(0, 1));
+  EXPECT_EQ(at(2, 0, 0), std::pair(8, 0));
+  EXPECT_EQ(at(4, 0, 0), std::pair(0, 8));
+  EXPECT_EQ(at(16, 0, 0), std::pair(64, 0));  // the next 64 rows
+  EXPECT_EQ(at(0, 3, 0), std::pair(0, 6));
+  EXPECT_EQ(at(0, 4, 0), std::pair(1, 0));
+  EXPECT_EQ(at(31, 31, 3), std::pair(64 + 48 + 15, 31));
+}
+
+TEST(Layout, SlicesAreRegistersOfTheSameThreads) {
+  constexpr AxisId kSlice{9};
+  Layout layout = accumulators();
+  Layout columns = layout.slice(kN, kSlice, 16);
+  EXPECT_EQ(columns.extent(kSlice), 16);
+  EXPECT_EQ(columns.count(Place::reg), 16);
+  EXPECT_EQ(columns.repeats().front(), (Repeat{Place::reg, kSlice, 2, 1}));
+  EXPECT_EQ(layout.slice(kN, kSlice, 32), layout.rename(kN, kSlice));
+  EXPECT_EQ(layout.slice(kM, kSlice, 64).count(Place::reg), 16);
+  EXPECT_TRUE(layout.slice(kM, kSlice, 32).empty());  // two warps hold the others
+  EXPECT_TRUE(layout.slice(kN, kSlice, 4).empty());   // as do lanes
+  Layout merged({{Place::reg, kN, 12, 1}, {Place::lane, kM, 32, 1}});
+  EXPECT_EQ(merged.slice(kN, kSlice, 4), Layout({{Place::reg, kSlice, 4, 1}, {Place::lane, kM, 32, 1}}));
+  EXPECT_TRUE(merged.slice(kN, kSlice, 5).empty());  // 12 is no multiple
 }
 
 }  // namespace

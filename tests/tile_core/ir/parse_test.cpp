@@ -52,6 +52,11 @@ TEST(Parse, ReadsEveryFunction) {
   EXPECT_EQ(to_text(parse(text)), text);
 }
 
+TEST(Parse, TellsADotsConditionFromABranch) {
+  std::string text = to_text(test::changed("gemm_roles", "onto %47 if %48", "onto %47\n if %48 {\n }"));
+  EXPECT_NE(text.find("onto %47\n          if %48 {\n          }\n          commit_dots"), std::string::npos);
+}
+
 struct Mistake {
   const char* text;
   const char* error;
@@ -100,6 +105,17 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"program p stage tile {\n  dim M\n  axis m:4 grid M\n  grid m\n  %0: i64[m:8] = index m\n}",
                 "tile error: axis 'm' has extent 4, but the type says 8\n  --> program text:5\n   column 13 "
                 "of:   %0: i64[m:8] = index m"},
+        Mistake{"program p stage roled warps 4 {\n  roles {\n    warps 4 {\n    }\n  }\n}",
+                "tile error: expected 'role', but got 'warps'\n  --> program text:3\n   column 5 of:     "
+                "warps 4 {"},
+        Mistake{"program p stage roled warps 4 {\n  dim M\n  axis m:4 grid M\n  grid m\n  %0: f32[m:4] x 2 = "
+                "channel order (m) pitch 4\n  acquire %0[0, m at 1]\n}",
+                "tile error: expected '/', but got 'at'\n  --> program text:6\n   column 19 of:   acquire "
+                "%0[0, m at 1]"},
+        Mistake{"program p stage device warps 4 {\n  %0: f32, %1: f32 wait_dots 0\n}",
+                "tile error: expected '=', but got 'wait_dots'\n  --> program text:2\n   column 20 of:   %0: "
+                "f32, %1: "
+                "f32 wait_dots 0"},
         Mistake{"program p stage tile {\n  %0: f32 = constant 1\n",
                 "tile error: expected an operation, but got the end of the text\n  --> program text:3\n   "
                 "column 1 of: "}));

@@ -153,6 +153,76 @@ TEST(Rewrite, ALoopsBodyMayBeEmittedTwice) {
       << text;
 }
 
+TEST(Rewrite, RulesReachBranchesAndRoles) {
+  // every release goes, in a branch of a role as well
+  Program p = rewrite(program("gemm_roles"), [](Rewriter&, const Inst& inst) {
+    const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
+    return pass != nullptr && pass->step == SlotStep::release;
+  });
+  EXPECT_EQ(to_text(p).find("release"), std::string::npos);
+  EXPECT_NE(to_text(p).find("          if %48 {\n            %50: i64 = sub %46, %9\n          }\n"),
+            std::string::npos)
+      << to_text(p);
+}
+
+TEST(Rewrite, BuildsRolesAndBranches) {
+  // an instance of two warps each for the even and the odd half of the program
+  Program p = parse(R"(program halves stage roled warps 4 {
+  dim M
+  axis m:64 grid M
+  out c: i64(M)
+  grid m
+  %0: i64 = block_index
+  %1: i64[m:64] registers<reg m:2x32, lane m:32x1, warp *:2x0> = index m at %0
+  store c(m at %0), %1
+}
+)");
+  const Loc loc;
+  Program built = rewrite(p, [&](Rewriter& r, const Inst& inst) {
+    if (!std::holds_alternative<Index>(inst.op)) return std::holds_alternative<Store>(inst.op);
+    Type number{.dtype = i64};
+    Role role{.warps = 2, .instances = 2};
+    role.instance = r.define(number);
+    role.body = r.emit_block([&] {
+      ValueId first = r.emit(Binary{BinaryFn::eq, role.instance, r.map(ValueId{0})}, {.dtype = boolean}, loc);
+      If branch{.condition = first};
+      branch.then = r.emit_block([&] { return std::vector{r.emit(Constant{1}, number, loc)}; });
+      branch.otherwise = r.emit_block([&] { return std::vector{role.instance}; });
+      ValueId start = r.emit_all(std::move(branch), {number}, loc).front();
+      r.replace(ValueId{0}, start);
+      r.copy(r.in().body.insts[1]);
+      r.copy(r.in().body.insts[2]);
+      return std::vector<ValueId>();
+    });
+    Roles roles;
+    roles.roles.push_back(std::move(role));
+    r.emit_statement(std::move(roles), loc);
+    return true;
+  });
+  verify(built);
+  EXPECT_EQ(to_text(built), R"(program halves stage roled warps 4 {
+  dim M
+  axis m:64 grid M
+  out c: i64(M)
+  grid m
+  %0: i64 = block_index
+  roles {
+    role warps 2 instances 2 instance %1 {
+      %2: boolean = eq %1, %0
+      if %2 {
+        %3: i64 = constant 1
+        yield %3
+      } else {
+        yield %1
+      } results %4
+      %5: i64[m:64] registers<reg m:2x32, lane m:32x1, warp *:2x0> = index m at %4
+      store c(m at %4), %5
+    }
+  }
+}
+)");
+}
+
 TEST(Rewrite, RenumbersInOrderOfDefinition) {
   Program p = parse(kSum);
   Program shuffled = p;

@@ -28,6 +28,18 @@ TEST(Uses, KnowsDefinersUsersAndLoops) {
   EXPECT_EQ(uses.users(id(7)).size(), 1U);
 }
 
+TEST(Uses, KnowsBranchesAndRoles) {
+  Program p = program("gemm_roles");
+  Uses uses(p);
+  auto id = [](int number) { return static_cast<ValueId>(number); };
+  EXPECT_EQ(&uses.definer(id(34)), &p.body.insts.back());  // the number of the instance
+  EXPECT_EQ(uses.loop_of(id(34)), nullptr);
+  EXPECT_TRUE(std::holds_alternative<If>(uses.definer(id(57)).op));
+  EXPECT_EQ(uses.users(id(56)), std::vector{&uses.definer(id(57))});  // yielded by a branch
+  EXPECT_EQ(uses.loop_of(id(56)), uses.loop_of(id(57)));              // a branch is no loop
+  EXPECT_EQ(uses.loop_of(id(57)), &uses.definer(id(37)));
+}
+
 class Needed : public ::testing::TestWithParam<std::string_view> {};
 INSTANTIATE_TEST_SUITE_P(Programs, Needed, ::testing::ValuesIn(test::kPrograms),
                          [](const auto& info) { return std::string(info.param); });
@@ -35,6 +47,47 @@ INSTANTIATE_TEST_SUITE_P(Programs, Needed, ::testing::ValuesIn(test::kPrograms),
 TEST_P(Needed, NothingGoesThatHasAnEffect) {
   Program p = program(GetParam());
   EXPECT_EQ(remove_unused(p), p);
+}
+
+TEST(RemoveUnused, TakesWhatABranchYieldsForNothing) {
+  Program p = parse(R"(program p stage roled warps 4 {
+  out c: i64()
+  %0: i64 = constant 0
+  %1: boolean = lt %0, %0
+  if %1 {
+    %2: i64 = constant 1
+    %3: i64 = constant 2
+    yield %2, %3
+  } else {
+    yield %0, %0
+  } results %4, %5
+  if %1 {
+    yield %5
+  } else {
+    yield %0
+  } results %6
+  %7: i64 = constant 3
+  sequential * from %0 until %4 step %7 start %8 ticket %9 after %4 {
+    store c(), %9
+  }
+}
+)");
+  EXPECT_EQ(to_text(remove_unused(p)), R"(program p stage roled warps 4 {
+  out c: i64()
+  %0: i64 = constant 0
+  %1: boolean = lt %0, %0
+  if %1 {
+    %2: i64 = constant 1
+    yield %2
+  } else {
+    yield %0
+  } results %3
+  %4: i64 = constant 3
+  sequential * from %0 until %3 step %4 start %5 ticket %6 after %3 {
+    store c(), %6
+  }
+}
+)");
 }
 
 TEST(RemoveUnused, TakesLoopsAndCarriedValuesThatNothingNeeds) {

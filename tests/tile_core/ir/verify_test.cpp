@@ -1,11 +1,11 @@
 #include "tile_core/ir/verify.h"
 
-#include "tests/support/programs.h"
-#include "tile_core/base/error.h"
+#include "tests/tile_core/ir/verify_mistake.h"
 
 namespace tessera {
 namespace {
 
+using test::Mistake;
 using test::program;
 
 class Verified : public ::testing::TestWithParam<std::string_view> {};
@@ -16,40 +16,17 @@ TEST_P(Verified, HandMadeProgramsAreRight) {
   verify(program(GetParam()));
 }
 
-std::string error_of(const Program& p) {
-  try {
-    verify(p);
-  } catch (const InternalError& error) {
-    return error.what();
-  }
-  return "right";
-}
-
 TEST(Verify, NamesTheInstructionItsPlaceAndTheStage) {
-  EXPECT_EQ(error_of(test::changed("gemm_tile", "%9: f32[n:32] = cast", "%9: f32[m:16] = cast")),
+  EXPECT_EQ(test::error_of(test::changed("gemm_tile", "%9: f32[n:32] = cast", "%9: f32[m:16] = cast")),
             "internal tessera error: verify gemm: expected the type f32[n:32], but got %9: f32[m:16] "
             "(Stage::tile)\n"
             "   %9: f32[m:16] = cast %8   --> hand-made:23");
 }
 
-struct Mistake {
-  const char* program;
-  const char* from;
-  const char* to;
-  const char* error;  // up to the stage
-};
-void PrintTo(const Mistake& m, std::ostream* out) {
-  *out << m.program << ": " << m.from << " -> " << m.to;
-}
-
 class VerifyError : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(VerifyError, SaysWhatIsWrong) {
-  const Mistake& mistake = GetParam();
-  std::string error = error_of(test::changed(mistake.program, mistake.from, mistake.to));
-  std::string prefix = "internal tessera error: verify ";
-  if (error.starts_with(prefix)) error = error.substr(prefix.size());
-  EXPECT_EQ(error.substr(0, error.find(" (Stage::")), mistake.error);
+  EXPECT_EQ(test::error_of(GetParam()), GetParam().error);
 }
 
 INSTANTIATE_TEST_SUITE_P(
