@@ -7,9 +7,6 @@ namespace {
 
 using Axes = std::vector<AxisId>;
 
-bool is_integer(DType dtype) {
-  return dtype == i32 || dtype == i64;
-}
 bool compares(BinaryFn fn) {
   return fn == BinaryFn::lt || fn == BinaryFn::le || fn == BinaryFn::eq || fn == BinaryFn::ne;
 }
