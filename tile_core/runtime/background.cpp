@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace tessera::background {
@@ -13,15 +14,23 @@ class Pool {
   void submit(std::function<void()> job) {
     const std::scoped_lock lock(mutex_);
     jobs_.push_back(std::move(job));
-    if (jobs_.size() > idle_ && threads_ < kMaxThreads) {
-      ++threads_;
-      std::thread([this] { work(); }).detach();
-    }
+    if (jobs_.size() > idle_ && threads_ < kMaxThreads) add_thread();
     wake_.notify_one();
   }
 
  private:
   static constexpr std::size_t kMaxThreads = 4;
+
+  void add_thread() {
+    try {
+      std::thread([this] { work(); }).detach();
+      ++threads_;
+    } catch (const std::system_error&) {
+      if (threads_ > 0) return;  // they take the job in their time
+      jobs_.pop_back();
+      throw;
+    }
+  }
 
   void work() {
     std::unique_lock lock(mutex_);

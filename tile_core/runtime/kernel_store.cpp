@@ -83,25 +83,55 @@ void Kernel::settle(State state) {
   {
     const std::scoped_lock lock(mutex_);
     state_.store(state, std::memory_order_release);
+    ++generation_;
   }
   settled_.notify_all();
 }
 
+void Kernel::fail(const std::string& why) {
+  ++failures;
+  failure_ = why;
+  settle(State::failed);
+}
+
+Kernel::State Kernel::wait() {
+  std::unique_lock lock(mutex_);
+  settled_.wait(lock, [&] { return state_ != State::pending; });
+  return state_;
+}
+
+// Whatever is thrown settles the kernel: else those who wait for it would wait for ever.
+
 void Kernel::produce(bool may_compile) {
-  State outcome = State::failed;
+  State outcome = State::absent;
   try {
     const profiler::Range range("tessera: get kernel " + text_.name);
     std::optional<Cubin> cubin;
     if (!env::dumps_anything()) cubin = read_from_disk(text_, target_);
     looked_on_disk_ = true;
-    if (!cubin && may_compile) cubin = compile_now(text_, target_);
-    if (cubin) cubin_ = std::move(*cubin);
-    outcome = cubin ? State::ready : State::absent;
+    if (!cubin && may_compile) {
+      cubin = compile_now(text_, target_);
+      compiled_ = true;
+    }
+    if (cubin) {
+      cubin_ = std::move(*cubin);
+      outcome = State::ready;
+    }
   } catch (const std::exception& error) {
-    ++failures;
-    failure_ = error.what();
+    return fail(error.what());
+  } catch (...) {
+    return fail("an exception of no known type");
   }
   settle(outcome);
+}
+
+void Kernel::start_producing() {
+  try {
+    prepare_for_exit(target_);
+    background::submit([this] { produce(true); });
+  } catch (const std::exception& error) {
+    fail(fmt::format("no background compilation could be started: {}", error.what()));
+  }
 }
 
 Kernel::State Kernel::request(JitMode mode) {
@@ -110,21 +140,17 @@ Kernel::State Kernel::request(JitMode mode) {
   switch (mode) {
     case JitMode::off:
       if (!looked_on_disk_ && claim()) produce(false);
-      return state();
+      return wait();
     case JitMode::background:
-      if (claim()) {
-        prepare_for_exit(target_);
-        background::submit([this] { produce(true); });
-      }
+      if (claim()) start_producing();
       return state();
     case JitMode::block:
       break;
   }
   for (;;) {
     if (claim()) produce(true);
-    std::unique_lock lock(mutex_);
-    settled_.wait(lock, [&] { return state_ != State::pending; });
-    if (state_ != State::absent) return state_;  // absent: the other thread only looked on disk
+    const State settled = wait();
+    if (settled != State::absent) return settled;  // absent: the other thread only looked on disk
   }
 }
 
@@ -141,6 +167,7 @@ const std::string& Kernel::failure() const {
 void Kernel::forget_failure() {
   const std::scoped_lock lock(mutex_);
   if (state_ == State::failed) state_ = State::absent;
+  ++generation_;
 }
 
 namespace kernel_store {
