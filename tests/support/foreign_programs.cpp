@@ -158,6 +158,24 @@ Program swapped_yields() {
   return p.finish();
 }
 
+/// a, b = b, a as often as T says: a loop whose body holds nothing.
+Program rotated() {
+  Builder p("rotated");
+  Dim M = p.dim("M"), T = p.dim("T");
+  In x = p.in("x", f32, {T, M});
+  Out first = p.out("first", f32, {M}), second = p.out("second", f32, {M});
+  Axis m = p.grid(M, 16);
+  Var a = x(0, m), b = x(1, m);
+  for ([[maybe_unused]] Axis t : p.sequential(T, 1)) {
+    Tile old = cast(f32, a);
+    a = b;
+    b = old;
+  }
+  first(m) = a;
+  second(m) = b;
+  return p.finish();
+}
+
 /// out[m] = sum_n max(sum_k a[m,k] b[n,k], 0) c[n]: a loop inside a loop.
 Program nested_loops() {
   Builder p("nested_loops");
@@ -329,6 +347,7 @@ std::vector<Case> foreign_cases() {
        kF32},
       {"recurrence", recurrence(), {{{{"M", 37}, {"T", 5}}}, {{{"M", 3}, {"T", 0}}}}, 0},
       {"swapped_yields", swapped_yields(), {{{{"M", 21}, {"T", 5}}}, {{{"M", 21}, {"T", 0}}}}, 0},
+      {"rotated", rotated(), {{{{"M", 21}, {"T", 3}}}, {{{"M", 21}, {"T", 0}}}}, 0},
       {"nested_loops",
        nested_loops(),
        {{{{"M", 21}, {"N", 40}, {"K", 24}}},

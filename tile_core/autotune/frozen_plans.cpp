@@ -7,7 +7,7 @@
 namespace tessera::autotune {
 namespace {
 
-constexpr std::uintmax_t kLargestFile = 32 << 20;
+constexpr std::uintmax_t kLargestFile = 256 << 20;  // of 65536 plans, with room
 
 }  // namespace
 

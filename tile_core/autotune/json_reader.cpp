@@ -27,10 +27,16 @@ void JsonReader::refuse(const std::string& expected) const {
 }
 
 JsonReader JsonReader::member(const std::string& name) const {
+  const std::optional<JsonReader> found = optional_member(name);
+  if (!found) refuse(fmt::format("a member '{}'", name));
+  return *found;
+}
+
+std::optional<JsonReader> JsonReader::optional_member(const std::string& name) const {
   if (!value_->is_object()) refuse("an object");
   const auto found = value_->find(name);
-  if (found == value_->end()) refuse(fmt::format("a member '{}'", name));
-  return {*found, fmt::format("{}.{}", place_, name)};
+  if (found == value_->end()) return {};
+  return JsonReader(*found, fmt::format("{}.{}", place_, name));
 }
 
 std::vector<JsonReader> JsonReader::items() const {

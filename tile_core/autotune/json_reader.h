@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,8 @@ class JsonReader {
   JsonReader(const nlohmann::json& value, std::string place) : value_(&value), place_(std::move(place)) {}
 
   JsonReader member(const std::string& name) const;  ///< of an object
-  std::vector<JsonReader> items() const;             ///< of a list
+  std::optional<JsonReader> optional_member(const std::string& name) const;
+  std::vector<JsonReader> items() const;  ///< of a list
   std::vector<std::pair<std::string, JsonReader>> members() const;
 
   bool is_null() const { return value_->is_null(); }

@@ -31,9 +31,23 @@ class Choice {
                                                           : "";
     if (!problem.empty()) {
       reject(name, {}, problem);
+      plan_.warnings.push_back(fmt::format("the frozen plan {} is not followed: {}; the call is {}", name,
+                                           problem, to_text(key_)));
       return false;
     }
     accept(*found, name, {}, Source::frozen, "frozen for this shape");
+    return true;
+  }
+
+  /// The user's records, which the user can measure again.
+  bool by_user_records(const Records& records, const Versions& here) {
+    if (!by_records(records, Source::user_records)) return false;
+    const std::string difference = records.find(key_)->versions.difference(here);
+    if (difference.empty()) return true;
+    plan_.warnings.push_back(
+        fmt::format("records were measured with {}, where other kernels may be the fastest; `tessera bench "
+                    "--record` measures again",
+                    difference));
     return true;
   }
 
@@ -142,7 +156,7 @@ Plan choose(const Key& key, const std::vector<Variant>& space, const Legality& i
   if (policy == Policy::native) return choice.by_policy();
   const bool known =
       (knowledge.frozen != nullptr && choice.by_frozen(*knowledge.frozen)) ||
-      (knowledge.user != nullptr && choice.by_records(*knowledge.user, Source::user_records)) ||
+      (knowledge.user != nullptr && choice.by_user_records(*knowledge.user, knowledge.here)) ||
       (knowledge.shipped != nullptr && choice.by_records(*knowledge.shipped, Source::shipped_records));
   if (!known) choice.by_cost_model();
   return choice.take();

@@ -29,6 +29,7 @@ struct Plan {
   Source source = Source::cost_model;
   std::string reason;                 ///< one sentence
   std::vector<Candidate> candidates;  ///< everything that was weighed
+  std::vector<std::string> warnings;  ///< what a person should hear of once
   /// Under policy tile: why no tile kernel can run the call; empty where one can.
   std::string unsupported;
 };
@@ -41,6 +42,7 @@ struct Knowledge {
   const FrozenPlans* frozen = nullptr;
   const Records* user = nullptr;
   const Records* shipped = nullptr;
+  Versions here;  ///< the versions in this process
 };
 
 /// The plan for a call. `space` is the operator's list of variants, its best guess first.

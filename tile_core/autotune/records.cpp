@@ -26,9 +26,19 @@ nlohmann::json to_json(const Record& record) {
   return {
       {"key", to_json(record.key)},
       {"library", record.library},
+      {"versions",
+       {{"torch", record.versions.torch},
+        {"driver", record.versions.driver},
+        {"nvrtc", record.versions.nvrtc}}},
       {"native",
        {{"name", record.native_name}, {"us", record.native_microseconds}, {"error", record.native_error}}},
       {"variants", std::move(variants)}};
+}
+
+/// A record of an older file has none.
+Versions versions_from_json(const std::optional<JsonReader>& json) {
+  if (!json) return {};
+  return {json->member("torch").text(), json->member("driver").text(), json->member("nvrtc").text()};
 }
 
 double error_of(const JsonReader& json) {
@@ -39,6 +49,7 @@ Record record_from_json(const JsonReader& json) {
   Record record;
   record.key = key_from_json(json.member("key"));
   record.library = json.member("library").text();
+  record.versions = versions_from_json(json.optional_member("versions"));
   const JsonReader native = json.member("native");
   record.native_name = native.member("name").text();
   record.native_microseconds = native.member("us").number(std::numeric_limits<double>::min(), kLongestCall);
@@ -71,6 +82,18 @@ std::string add_document(Records& records, const nlohmann::json& document, const
 }
 
 }  // namespace
+
+std::string Versions::difference(const Versions& here) const {
+  std::string text;
+  const auto compare = [&](const char* name, const std::string& then, const std::string& now) {
+    if (then.empty() || now.empty() || then == now) return;
+    text += fmt::format("{}{} {} instead of {}", text.empty() ? "" : ", ", name, then, now);
+  };
+  compare("torch", torch, here.torch);
+  compare("the driver of CUDA", driver, here.driver);
+  compare("NVRTC", nvrtc, here.nvrtc);
+  return text;
+}
 
 std::string Records::add_file(const std::string& path) {
   try {

@@ -18,10 +18,22 @@ struct Measurement {
   std::string failure;  ///< why it may not be used: did not compile, wrong result; empty where it may
 };
 
+/// Of the libraries that a measurement depends on, as "2.11.0", "13.0"; empty where it is not known.
+struct Versions {
+  std::string torch;
+  std::string driver;  ///< the newest CUDA version that the driver supports
+  std::string nvrtc;
+
+  /// "torch 2.10.0 instead of 2.11.0" and so on, where both sides are known.
+  std::string difference(const Versions& here) const;
+  bool operator==(const Versions&) const = default;
+};
+
 /// What was measured for one key on one device.
 struct Record {
   Key key;
   std::string library;             ///< version of Tessera whose kernels were measured
+  Versions versions;               ///< that they were measured with
   double native_microseconds = 0;  ///< of the best native candidate
   double native_error = 0;
   std::string native_name;            ///< which one, "cuDNN attention"

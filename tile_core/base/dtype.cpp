@@ -82,6 +82,9 @@ int size_of(DType dtype) {
 bool is_float(DType dtype) {
   return dtype == f16 || dtype == bf16 || dtype == f32;
 }
+bool is_integer(DType dtype) {
+  return dtype == i32 || dtype == i64;
+}
 std::string_view name_of(DType dtype) {
   return row(dtype).name;
 }

@@ -13,6 +13,7 @@ inline constexpr DType boolean = DType::boolean, i32 = DType::i32, i64 = DType::
 
 int size_of(DType dtype);  ///< bytes
 bool is_float(DType dtype);
+bool is_integer(DType dtype);                  ///< i32 or i64
 std::string_view name_of(DType dtype);         ///< "bf16"
 DType dtype_from_name(std::string_view name);  ///< throws UserError listing the names
 

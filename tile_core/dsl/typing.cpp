@@ -13,10 +13,6 @@ bool contains(const std::vector<AxisId>& axes, AxisId axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-bool is_integer(DType dtype) {
-  return dtype == i32 || dtype == i64;
-}
-
 }  // namespace
 
 void check_same_program(const Tracer& a, const Tracer& b, Loc loc) {

@@ -35,7 +35,7 @@ class InsertBarriers {
       guard(inst, state, out);
       Inst copy = inst;
       if (const Loop* loop = std::get_if<Loop>(&inst.op)) {
-        std::get<Loop>(copy.op).body = body(*loop, state);
+        std::get<Loop>(copy.op).body = body(*loop, state, inst.loc);
       }
       out.insts.push_back(std::move(copy));
       note(inst, state);
@@ -93,11 +93,11 @@ class InsertBarriers {
 
   /// A loop is entered from before and from its own end: iterates to the states that hold for both, then
   /// emits.
-  Block body(const Loop& loop, Hazards& state) {
+  Block body(const Loop& loop, Hazards& state, Loc loc) {
     Hazards entry = state;
     for (;;) {
       Hazards end = entry;
-      Block emitted = with_wait_at_start(loop, end);
+      Block emitted = with_wait_at_start(loop, end, loc);
       end.next_iteration(rings_of(loop));
       Hazards joined = entry.joined(end);
       if (joined == entry) {
@@ -111,7 +111,7 @@ class InsertBarriers {
 
   /// This iteration's ring slots are waited for at once, so that one barrier serves for them and for the
   /// slots written next.
-  Block with_wait_at_start(const Loop& loop, Hazards& state) {
+  Block with_wait_at_start(const Loop& loop, Hazards& state, Loc loc) {
     std::vector<SlotKey> current;
     for (const Inst& inst : loop.body.insts) {
       for (const SlotKey& read : reads(inst)) {
@@ -119,7 +119,7 @@ class InsertBarriers {
       }
     }
     Block start;
-    wait_for(current, state, start, loop.body.insts.front().loc);
+    wait_for(current, state, start, loc);
     Block rest = block(loop.body, state);
     rest.insts.insert(rest.insts.begin(), start.insts.begin(), start.insts.end());
     return rest;

@@ -13,20 +13,22 @@ class Pool {
  public:
   void submit(std::function<void()> job) {
     const std::scoped_lock lock(mutex_);
-    if (jobs_.size() >= idle_ && threads_ < kMaxThreads) start_thread();
     jobs_.push_back(std::move(job));
+    if (jobs_.size() > idle_ && threads_ < kMaxThreads) add_thread();
     wake_.notify_one();
   }
 
  private:
   static constexpr std::size_t kMaxThreads = 4;
 
-  void start_thread() {
+  void add_thread() {
     try {
       std::thread([this] { work(); }).detach();
       ++threads_;
     } catch (const std::system_error&) {
-      if (threads_ == 0) throw;  // else those that there are take the job
+      if (threads_ > 0) return;  // they take the job in their time
+      jobs_.pop_back();
+      throw;
     }
   }
 

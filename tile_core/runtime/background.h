@@ -3,8 +3,8 @@
 
 namespace tessera::background {
 
-/// Runs `job` in one of a few threads that nothing waits for. The job must not throw; std::system_error where
-/// there is no thread and none can be started.
+/// Runs `job` in one of a few threads that nothing waits for. It must not throw. Throws std::system_error
+/// where there is no thread and none can be started: the job is not run then.
 void submit(std::function<void()> job);
 
 }  // namespace tessera::background

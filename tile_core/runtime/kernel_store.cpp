@@ -1,6 +1,5 @@
 #include "tile_core/runtime/kernel_store.h"
 
-#include <fmt/ranges.h>
 #include <functional>
 #include <optional>
 #include <unordered_map>
@@ -84,39 +83,55 @@ void Kernel::settle(State state) {
   {
     const std::scoped_lock lock(mutex_);
     state_.store(state, std::memory_order_release);
+    ++generation_;
   }
   settled_.notify_all();
 }
 
+void Kernel::fail(const std::string& why) {
+  ++failures;
+  failure_ = why;
+  settle(State::failed);
+}
+
+Kernel::State Kernel::wait() {
+  std::unique_lock lock(mutex_);
+  settled_.wait(lock, [&] { return state_ != State::pending; });
+  return state_;
+}
+
+// Whatever is thrown settles the kernel: else those who wait for it would wait for ever.
+
 void Kernel::produce(bool may_compile) {
-  State outcome = State::failed;
+  State outcome = State::absent;
   try {
     const profiler::Range range("tessera: get kernel " + text_.name);
     std::optional<Cubin> cubin;
     if (!env::dumps_anything()) cubin = read_from_disk(text_, target_);
     looked_on_disk_ = true;
-    if (!cubin && may_compile) cubin = compile_now(text_, target_);
-    if (cubin) cubin_ = std::move(*cubin);
-    outcome = cubin ? State::ready : State::absent;
+    if (!cubin && may_compile) {
+      cubin = compile_now(text_, target_);
+      compiled_ = true;
+    }
+    if (cubin) {
+      cubin_ = std::move(*cubin);
+      outcome = State::ready;
+    }
   } catch (const std::exception& error) {
-    note_failure(error);
+    return fail(error.what());
+  } catch (...) {
+    return fail("an exception of no known type");
   }
   settle(outcome);
 }
 
-void Kernel::produce_in_background() {
+void Kernel::start_producing() {
   try {
     prepare_for_exit(target_);
     background::submit([this] { produce(true); });
-  } catch (const std::exception& error) {  // nobody else would end the state of pending
-    note_failure(error);
-    settle(State::failed);
+  } catch (const std::exception& error) {
+    fail(fmt::format("no background compilation could be started: {}", error.what()));
   }
-}
-
-void Kernel::note_failure(const std::exception& error) {
-  ++failures;
-  failure_ = error.what();
 }
 
 Kernel::State Kernel::request(JitMode mode) {
@@ -125,18 +140,17 @@ Kernel::State Kernel::request(JitMode mode) {
   switch (mode) {
     case JitMode::off:
       if (!looked_on_disk_ && claim()) produce(false);
-      return state();
+      return wait();
     case JitMode::background:
-      if (claim()) produce_in_background();
+      if (claim()) start_producing();
       return state();
     case JitMode::block:
       break;
   }
   for (;;) {
     if (claim()) produce(true);
-    std::unique_lock lock(mutex_);
-    settled_.wait(lock, [&] { return state_ != State::pending; });
-    if (state_ != State::absent) return state_;  // absent: the other thread only looked on disk
+    const State settled = wait();
+    if (settled != State::absent) return settled;  // absent: the other thread only looked on disk
   }
 }
 
@@ -153,6 +167,7 @@ const std::string& Kernel::failure() const {
 void Kernel::forget_failure() {
   const std::scoped_lock lock(mutex_);
   if (state_ == State::failed) state_ = State::absent;
+  ++generation_;
 }
 
 namespace kernel_store {
@@ -170,11 +185,8 @@ Store& store() {
 
 // Two texts never differ in the launch alone, but a mistake there must not mix two kernels up.
 std::string identity(const KernelText& text, const Target& target) {
-  std::string id = fmt::format("{} {} {} {} {} {}", sha256(text.text), text.name, text.threads,
-                               text.shared_bytes, target.arch, text.persistent ? text.blocks : 0);
-  for (const TensorMap& map : text.maps)
-    id += fmt::format(" {} {} {} {}", map.tensor, map.contiguous, fmt::join(map.box, ","), map.swizzle);
-  return id;
+  return fmt::format("{} {} {} {} {}", sha256(text.text), text.name, text.threads, text.shared_bytes,
+                     target.arch);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,13 +34,18 @@ class Kernel {
 
   /// Gets the kernel as far as `mode` allows and returns its state. block: waits, ready or failed.
   /// background: starts a compilation, pending at first. off: takes it from the cache on disk, else absent;
-  /// the mode of a call that a graph captures. Never throws for a failure.
+  /// waits for a thread that is at it. Never throws for a failure.
   State request(JitMode mode);
 
   /// Throws InternalError unless ready.
   const Cubin& cubin() const;
   /// What the compiler said; throws InternalError unless failed.
   const std::string& failure() const;
+
+  /// The compiler has run for it in this process; false where it came from the cache on disk.
+  bool compiled() const { return compiled_; }
+  /// Changes with every answer that `request` may have given before.
+  std::uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
 
   LoadedFunctions& functions() { return functions_; }
 
@@ -50,16 +54,19 @@ class Kernel {
  private:
   bool claim();                    // absent -> pending: the caller has to produce
   void produce(bool may_compile);  // pending -> ready, failed or absent
-  void produce_in_background();
-  void note_failure(const std::exception& error);
+  void start_producing();          // the same in the background
   void settle(State state);
+  void fail(const std::string& why);
+  State wait();  // until it is not pending
 
   const KernelText text_;
   const Target target_;
   std::mutex mutex_;  // guards the changes of state_; held neither while compiling nor while reading the disk
   std::condition_variable settled_;
   std::atomic<State> state_{State::absent};
+  std::atomic<std::uint32_t> generation_{0};
   std::atomic<bool> looked_on_disk_{false};
+  std::atomic<bool> compiled_{false};
   Cubin cubin_;
   std::string failure_;
   LoadedFunctions functions_;

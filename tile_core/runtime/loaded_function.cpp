@@ -1,5 +1,6 @@
 #include "tile_core/runtime/loaded_function.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "tile_core/base/error.h"
@@ -96,6 +97,12 @@ const LoadedFunction& LoadedFunctions::get(const Cubin& cubin, int shared_bytes,
   const LoadedFunction& function = load(cubin, shared_bytes, device, context, stream);
   last_used_[slot].store(&function, std::memory_order_release);
   return function;
+}
+
+bool LoadedFunctions::loaded_on(int device) {
+  CUctx_st* context = driver::context_for(device);
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::any_of(all_, [&](const auto& function) { return function->context == context; });
 }
 
 const LoadedFunction& LoadedFunctions::load(const Cubin& cubin, int shared_bytes, int device,

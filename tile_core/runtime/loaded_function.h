@@ -33,6 +33,9 @@ class LoadedFunctions {
   /// the dynamic shared memory that its launches ask for.
   const LoadedFunction& get(const Cubin& cubin, int shared_bytes, int device, CUstream_st* stream);
 
+  /// Whether `get` would load nothing, in the thread's context on `device`.
+  bool loaded_on(int device);
+
  private:
   const LoadedFunction& load(const Cubin& cubin, int shared_bytes, int device, CUctx_st* context,
                              CUstream_st* stream);

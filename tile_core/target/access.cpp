@@ -47,6 +47,7 @@ StartFacts facts_of(const Program& program, const Binary& o) {
 }
 
 StartFacts facts_of(const Program& program, ValueId id) {
+  if (!is_integer(program.type(id).dtype)) return {};  // a float has been rounded
   const Inst* inst = find(program, [&](const Inst& i) {
     const Loop* loop = std::get_if<Loop>(&i.op);
     return loop == nullptr ? !i.results.empty() && i.result() == id : loop->start == id;

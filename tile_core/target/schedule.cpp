@@ -83,8 +83,8 @@ const std::array kRules = {
     Rule{"blocks fit the registers",
          [](const Call& c) {
            constexpr int kFewestRegisters = 16;  // a thread cannot do with fewer
-           int threads = c.s.warps * kLanes * c.s.blocks;
-           bool broken = threads * kFewestRegisters > c.target.registers_sm;
+           std::int64_t registers = std::int64_t{c.s.warps} * kLanes * kFewestRegisters;  // of one block
+           bool broken = c.s.blocks > 0 && registers > c.target.registers_sm / c.s.blocks;
            return broken ? fmt::format(
                                "{} blocks of {} warps leave less than {} registers a thread of {}'s {}",
                                c.s.blocks, c.s.warps, kFewestRegisters, c.target.arch, c.target.registers_sm)

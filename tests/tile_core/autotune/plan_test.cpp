@@ -119,6 +119,44 @@ TEST(Plan, FrozenPlansComeBeforeRecords) {
   EXPECT_EQ(plan.candidates.size(), 4U);
 }
 
+TEST(Plan, AFrozenPlanThatIsNotFollowedIsAWarning) {
+  const Key small = linear_key(64, 64, 64), native = linear_key(1, 64, 64);
+  FrozenPlans frozen;
+  frozen.add(small, variant(128));
+  frozen.add(native, std::nullopt);
+  const Knowledge knowledge{.frozen = &frozen};
+  EXPECT_EQ(choose(small, kSpace, all_legal, Policy::automatic, knowledge).warnings, Lines{});
+  EXPECT_EQ(
+      choose(small, kSpace, large_tiles_are_illegal, Policy::automatic, knowledge).warnings,
+      Lines{"the frozen plan m=128 n=64 warps=4 is not followed: shared memory: too much; the call is " +
+            to_text(small)});
+  EXPECT_EQ(choose(native, kSpace, all_legal, Policy::automatic, knowledge).warnings, Lines{});
+  EXPECT_EQ(choose(native, kSpace, all_legal, Policy::tile, knowledge).warnings,
+            Lines{"the frozen plan native is not followed: frozen, but the policy is tile; the call is " +
+                  to_text(native)});
+}
+
+TEST(Plan, TheUsersRecordsOfOtherVersionsAreAWarning) {
+  const Key key = linear_key(64, 64, 64);
+  Record measured = record(key, {{64, 7}});
+  measured.versions = {"2.10.0", "13.0", "12.8"};
+  Records records;
+  records.add(measured);
+  const auto warnings = [&](const Versions& here) {
+    return choose(key, kSpace, all_legal, Policy::automatic, {.user = &records, .here = here}).warnings;
+  };
+  EXPECT_EQ(warnings({"2.10.0", "13.0", "12.8"}), Lines{});
+  EXPECT_EQ(warnings({}), Lines{});
+  EXPECT_EQ(
+      warnings({"2.11.0", "13.0", "13.0"}),
+      Lines{"records were measured with torch 2.10.0 instead of 2.11.0, NVRTC 12.8 instead of 13.0, where "
+            "other kernels may be the fastest; `tessera bench --record` measures again"});
+  EXPECT_EQ(choose(key, kSpace, all_legal, Policy::automatic,
+                   {.shipped = &records, .here = {"2.11.0", "13.0", "13.0"}})
+                .warnings,
+            Lines{});
+}
+
 TEST(Plan, UnderPolicyTileNoLegalVariantIsSaid) {
   const Plan plan =
       choose(linear_key(64, 64, 64), {variant(64), variant(16)}, nothing_is_legal, Policy::tile, {});

@@ -55,6 +55,25 @@ TEST_F(RecordsTest, ComeBackAsTheyWere) {
   EXPECT_EQ(found->variants[2].failure, "did not compile: too many registers");
 }
 
+TEST_F(RecordsTest, KeepTheVersionsTheyWereMeasuredWith) {
+  Records written;
+  Record r = record(linear_key(64, 64, 64), {{16, 1}});
+  r.versions = {"2.11.0", "13.0", "12.9"};
+  written.add(r);
+  written.write(path("records.json"));
+  Records read;
+  EXPECT_EQ(read.add_file(path("records.json")), "");
+  EXPECT_EQ(read.find(r.key)->versions, r.versions);
+}
+
+TEST_F(RecordsTest, OfOlderFilesHaveNoVersions) {
+  nlohmann::json document = nlohmann::json::parse(with(Place("/records/0/library"), std::string(version())));
+  document["records"][0].erase("versions");
+  Records read;
+  EXPECT_EQ(read.add_text(document.dump(), "old"), "");
+  EXPECT_EQ(read.find(linear_key(64, 64, 64))->versions, Versions{});
+}
+
 TEST_F(RecordsTest, ANewRecordReplacesTheOldOne) {
   Records records;
   records.add(record(linear_key(64, 64, 64), {{16, 5}}));
@@ -143,6 +162,7 @@ TEST_F(RecordsTest, B113_WrongValues) {
       "FILE.records[0].native.us: expected a number from 2.2250738585072014e-308 to 1000000000, but got -1");
   expect("/records/0/key/tensors/0/dtype", "float7",
          "FILE.records[0].key.tensors[0].dtype: expected a dtype, but got \"float7\"");
+  expect("/records/0/versions/torch", 2, "FILE.records[0].versions.torch: expected a text, but got 2");
   expect("/records/0/library", 1, "FILE.records[0].library: expected a text, but got 1");
   const std::string schedule = problem_of(with(Place("/records/0/variants/0/schedule"), "warps=banana"));
   EXPECT_TRUE(schedule.starts_with("FILE.records[0].variants[0].schedule: expected a schedule ("))

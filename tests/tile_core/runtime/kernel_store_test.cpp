@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <barrier>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
+#include <pthread.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include "tests/tile_core/runtime/cache_fixture.h"
 #include "tests/tile_core/runtime/kernels.h"
@@ -87,6 +90,71 @@ TEST_F(KernelStore, OffTakesFromTheCacheAndNeverCompiles) {
   EXPECT_EQ(fresh.request(JitMode::off), State::ready);
   EXPECT_EQ(compiles(), before);
   EXPECT_EQ(kernel.request(JitMode::block), State::ready) << "absent is not for good";
+}
+
+TEST_F(KernelStore, OffWaitsForAThreadThatReadsTheCache) {
+  constexpr int kThreads = 8, kRounds = 50;
+  const KernelText text = test::small_kernel(13);
+  disk_cache::write(compile(text, hopper()));
+  std::atomic<int> not_ready{0};
+  for (int round = 0; round < kRounds; ++round) {
+    Kernel fresh(text, hopper());
+    std::barrier start(kThreads);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        if (fresh.request(JitMode::off) != State::ready) ++not_ready;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(not_ready, 0);
+}
+
+TEST_F(KernelStore, KnowsWhetherTheCompilerRan) {
+  const KernelText text = test::small_kernel(14);
+  Kernel compiled(text, hopper()), read(text, hopper());
+  EXPECT_FALSE(compiled.compiled());
+  EXPECT_EQ(compiled.request(JitMode::block), State::ready);
+  EXPECT_EQ(read.request(JitMode::block), State::ready);
+  EXPECT_TRUE(compiled.compiled());
+  EXPECT_FALSE(read.compiled());
+}
+
+TEST_F(KernelStore, ItsGenerationChangesWithWhatItAnswers) {
+  Kernel kernel(test::broken_kernel(3), hopper());
+  std::uint32_t before = kernel.generation();
+  const auto changed = [&] { return std::exchange(before, kernel.generation()) != before; };
+  kernel.request(JitMode::off);
+  EXPECT_TRUE(changed());
+  kernel.request(JitMode::off);
+  EXPECT_FALSE(changed());
+  kernel.request(JitMode::block);
+  EXPECT_TRUE(changed());
+  kernel.request(JitMode::block);
+  EXPECT_FALSE(changed());
+  kernel.forget_failure();
+  EXPECT_TRUE(changed());
+}
+
+// In a process that cannot start a thread: a stack of 2^50 bytes fits into no address space.
+void request_without_threads() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, std::size_t{1} << 50U);
+  pthread_setattr_default_np(&attributes);
+  Kernel kernel(test::small_kernel(15), hopper());
+  const bool failed =
+      kernel.request(JitMode::background) == State::failed && kernel.request(JitMode::block) == State::failed;
+  std::fputs(failed ? kernel.failure().c_str() : "not failed", stderr);
+  std::exit(failed ? 0 : 1);
+}
+
+TEST_F(KernelStore, ABackgroundThreadThatCannotStartIsAFailure) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, in which no thread waits for work
+  EXPECT_EXIT(request_without_threads(), ::testing::ExitedWithCode(0),
+              "no background compilation could be started: Resource temporarily unavailable");
 }
 
 TEST_F(KernelStore, BackgroundIsPendingAndThenReady) {

@@ -60,6 +60,15 @@ TEST_F(LoadedFunction, LargeSharedMemoryIsAskedForAtLoad) {
                         static_cast<int>(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)));
 }
 
+TEST_F(LoadedFunction, IsKnownToBeLoadedInTheContextOfTheThread) {
+  EXPECT_FALSE(functions_.loaded_on(0));
+  get(0);
+  EXPECT_TRUE(functions_.loaded_on(0));
+  EXPECT_FALSE(functions_.loaded_on(1));
+  cuda().current_context = 3;  // another one of device 0
+  EXPECT_FALSE(functions_.loaded_on(0));
+}
+
 TEST_F(LoadedFunction, NothingIsLoadedDuringCapture) {
   get(0);
   LoadedFunctions fresh;
