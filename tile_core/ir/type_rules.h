@@ -6,9 +6,6 @@ namespace tessera {
 
 using Axes = std::vector<AxisId>;
 
-inline bool is_integer(DType dtype) {
-  return dtype == i32 || dtype == i64;
-}
 
 /// The typing rules: what an instruction's result has to be, given its operands.
 class TypeRules {
