@@ -25,6 +25,7 @@ void Executor::execute(const Block& block) {
 
 void Executor::execute(const Inst& inst) {
   ++instance_.steps;
+  machine_.check_operands(instance_, inst);
   for (ValueId id : inst.results) machine_.check_registers(instance_, inst, id);
   match(
       inst.op,

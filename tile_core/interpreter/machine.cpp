@@ -9,6 +9,7 @@ namespace tessera::interpreter {
 Machine::Machine(Run& run, Landing landing)
     : run_(run),
       checked_(run.program.stage >= Stage::synced),
+      issued_dots_checked_(run.program.stage >= Stage::device),
       lazy_(checked_ && landing == Landing::last),
       memory_(run),
       passing_(run, memory_, lazy_) {
@@ -26,7 +27,7 @@ Instance& Machine::enter_block() {
 
 void Machine::leave_block() {
   leave(instances_.front());
-  if (checked_) passing_.leave_block();
+  passing_.leave_block();
 }
 
 std::vector<Instance*> Machine::enter_roles(const Roles& roles) {
@@ -55,19 +56,18 @@ std::vector<Instance*> Machine::enter_roles(const Roles& roles) {
 }
 
 void Machine::leave(Instance& by) {
-  if (!checked_) return;
-  const Transfer* copy = by.copies.unfinished();
-  const Transfer* store = by.stores.unfinished();
-  const auto* dot = by.dots.unfinished();
+  passing_.leave(by);
   auto check = [&](const char* what, const char* label, const Inst* inst) {
     if (inst != nullptr)
       fail(run_.program, fmt::format("{} ends, but {}", by.name, what), {{label, inst, &by}});
   };
+  const Transfer* copy = by.copies.unfinished();
+  const Transfer* store = by.stores.unfinished();
+  const auto* dot = by.dots.unfinished();
   check("no wait covers a copy", "copy", copy == nullptr ? nullptr : copy->inst);
   check("no wait covers a copy out", "store", store == nullptr ? nullptr : store->inst);
   check("no wait covers a dot", "dot", dot == nullptr ? nullptr : (*dot)->inst);
   check("has not passed its turn", "take", by.turn);
-  passing_.leave(by);
 }
 
 void Machine::execute(Instance&, const Inst& inst, const Channel& o) {
@@ -77,8 +77,8 @@ void Machine::execute(Instance&, const Inst& inst, const Channel& o) {
 
 Place Machine::read(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event) {
   Place place = memory_.place(slot);
-  if (!checked_) return place;
   passing_.check_owner(by, inst, place, "read");
+  if (!checked_) return place;
   bool asynchronous = event.agent == Agent::dots || event.agent == Agent::stores;
   memory_.read(place, {what, &inst, &by, event, asynchronous});
   return place;
@@ -86,14 +86,15 @@ Place Machine::read(Instance& by, const Inst& inst, const Slot& slot, const char
 
 Place Machine::write(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event) {
   Place place = memory_.place(slot);
-  if (!checked_) return place;
   passing_.check_owner(by, inst, place, "written");
+  if (!checked_) return place;
   memory_.write(place, {what, &inst, &by, event});
   return place;
 }
 
-void Machine::execute(Instance&, const Inst& inst, const View& o) {
+void Machine::execute(Instance& by, const Inst& inst, const View& o) {
   Place place = memory_.place(o.slot);
+  passing_.check_owner(by, inst, place, "read");
   run_.value(inst.result()) = run_.arranged(run_.type(inst.result()).axes, {place.axes, memory_.get(place)});
 }
 

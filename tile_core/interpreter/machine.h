@@ -14,7 +14,7 @@
 namespace tessera::interpreter {
 
 /// What the instances of one block share: memory, barriers, turns, and what is on its way. Up to
-/// Stage::device only slots that pass between roles are waited for: all else happens at once and in order.
+/// Stage::device only slots and turns pass between instances: all else happens at once and in order.
 class Machine {
  public:
   Machine(Run& run, Landing landing);
@@ -50,7 +50,9 @@ class Machine {
   void execute(Instance& by, const Inst& inst, const CommitDots& o);
   void execute(Instance& by, const Inst& inst, const WaitDots& o);
 
-  /// Before an instruction writes the registers of a value: throws where a dot reads them.
+  /// Before an instruction: throws where it takes a value that a dot has yet to give.
+  void check_operands(const Instance& by, const Inst& inst);
+  /// Before it writes the registers of a value: throws where a dot reads them.
   void check_registers(const Instance& by, const Inst& inst, ValueId written) const;
 
  private:
@@ -68,8 +70,9 @@ class Machine {
   void compute(IssuedDot& dot);
 
   Run& run_;
-  bool checked_;
-  bool lazy_;  // what is asynchronous happens when it is waited for, not at once
+  bool checked_;              // barriers, fences and waits for copies are there
+  bool issued_dots_checked_;  // those for dots are
+  bool lazy_;                 // what is asynchronous happens when it is waited for, not at once
   SharedMemory memory_;
   Passing passing_;
   std::deque<Instance> instances_;  // the block's, then those of the roles

@@ -2,6 +2,7 @@
 
 #include "tile_core/interpreter/dot.h"
 #include "tile_core/interpreter/machine.h"
+#include "tile_core/ir/operands.h"
 #include "tile_core/ir/print.h"
 
 namespace tessera::interpreter {
@@ -21,7 +22,7 @@ void Machine::execute(Instance& by, const Inst& inst, const IssueDot& o) {
   auto dot = std::make_shared<IssuedDot>();
   dot->inst = &inst;
   dot->group = by.dots.open_number();
-  if (checked_ && by.dots_fence == nullptr)
+  if (issued_dots_checked_ && by.dots_fence == nullptr)
     fail(run_.program, "a dot is issued, but no fence_dots since the last commit",
          {{"here", &inst, &by}, {"commit", by.dots_commit, &by}});
   Event event{Agent::dots, by.number, dot->group};
@@ -63,7 +64,7 @@ void Machine::execute(Instance& by, const Inst& inst, const WaitDots& o) {
   by.own.learn(Event{Agent::dots, by.number, by.dots.finished()});
   for (std::size_t i = 0; i < o.values.size(); ++i) {
     const Value& value = run_.at(o.values[i]);
-    if (value.pending != nullptr && checked_ && value.pending->group > by.dots.finished())
+    if (value.pending != nullptr && issued_dots_checked_ && value.pending->group > by.dots.finished())
       fail(run_.program,
            fmt::format("{} is waited for, but its group is not among those that the wait covers",
                        name_of(run_.program, o.values[i])),
@@ -75,15 +76,28 @@ void Machine::execute(Instance& by, const Inst& inst, const WaitDots& o) {
 
 void Machine::check_dot_registers(const Instance& by, const Inst& inst, ValueId operand) {
   const Value& value = run_.at(operand);
-  if (!checked_ || value.written <= by.dots_fence_step) return;
+  if (!issued_dots_checked_ || value.written <= by.dots_fence_step) return;
   fail(run_.program,
        fmt::format("a dot reads {}, but no fence_dots follows what writes its registers",
                    name_of(run_.program, operand)),
        {{"here", &inst, &by}, {"fence", by.dots_fence, &by}, {"write", value.writer, &by}});
 }
 
+void Machine::check_operands(const Instance& by, const Inst& inst) {
+  if (!issued_dots_checked_ || std::holds_alternative<IssueDot>(inst.op) ||
+      std::holds_alternative<WaitDots>(inst.op))
+    return;
+  for_each_operand(inst.op, [&](ValueId id) {
+    const Value& value = run_.at(id);
+    if (value.pending == nullptr) return;
+    fail(run_.program,
+         fmt::format("{} is read, but no wait covers the dot that gives it", name_of(run_.program, id)),
+         {{"here", &inst, &by}, {"dot", value.pending->inst, &by}});
+  });
+}
+
 void Machine::check_registers(const Instance& by, const Inst& inst, ValueId written) const {
-  if (!checked_) return;
+  if (!issued_dots_checked_) return;
   const auto* dot = by.dots.unfinished([&](const std::shared_ptr<IssuedDot>& issued) {
     return std::get<IssueDot>(issued->inst->op).a.value == written;
   });

@@ -182,7 +182,12 @@ void Passing::leave_block() const {
   for (const auto& [channel, slots] : channels_) {
     bool once = protocols_.at(channel).releases == 0;
     for (const Passed& slot : slots) {
-      bool still = slot.full.is_fresh() && slot.empty.is_fresh() && slot.coming.empty();
+      if (!slot.coming.empty())
+        interpreter::fail(
+            run_.program,
+            fmt::format("the program ends, but nobody waits for a copy to {}", memory_.text(slot.place)),
+            {{"copy", slot.coming.front().inst}, slot.last});
+      bool still = slot.full.is_fresh() && slot.empty.is_fresh();
       if (still && (once || slot.full.ended() == slot.empty.ended())) continue;
       interpreter::fail(run_.program,
                         fmt::format("the program ends, but {} has been committed {} times and released {} "

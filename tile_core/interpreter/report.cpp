@@ -6,17 +6,18 @@
 
 namespace tessera::interpreter {
 
-std::string to_text(const Program& program, const Side& side) {
-  if (side.inst == nullptr) return "";
-  bool in_role = side.by != nullptr && side.by->role != nullptr;
-  return fmt::format("\n   {}{}{}: {}   --> {}:{}", side.label, in_role ? ", " : "",
-                     in_role ? side.by->name : "", tessera::to_text(program, *side.inst), side.inst->loc.file,
-                     side.inst->loc.line);
+std::string located(const Program& program, const Inst& inst) {
+  return fmt::format("{}   --> {}:{}", to_text(program, inst), inst.loc.file, inst.loc.line);
 }
 
 void fail(const Program& program, const std::string& what, std::initializer_list<Side> sides) {
   std::string text;
-  for (const Side& side : sides) text += to_text(program, side);
+  for (const Side& side : sides) {
+    if (side.inst == nullptr) continue;
+    text += fmt::format("\n   {}", side.label);
+    if (side.by != nullptr && side.by->role != nullptr) text += ", " + side.by->name;
+    text += ": " + located(program, *side.inst);
+  }
   throw InternalError::format("interpreter: {}: {}{}", program.name, what, text);
 }
 

@@ -15,9 +15,10 @@ struct Side {
   const Instance* by = nullptr;
 };
 
-/// "\n   LABEL: TEXT   --> FILE:LINE", inside a role with its name after the label.
-std::string to_text(const Program& program, const Side& side);
-/// Throws InternalError: what is wrong, and the sides one below the other.
+/// "TEXT   --> FILE:LINE"
+std::string located(const Program& program, const Inst& inst);
+/// Throws InternalError: what is wrong, and below it for each side "LABEL: TEXT   --> FILE:LINE", inside a
+/// role with its name after the label.
 [[noreturn]] void fail(const Program& program, const std::string& what, std::initializer_list<Side> sides);
 
 }  // namespace tessera::interpreter

@@ -35,12 +35,9 @@ void Scheduler::run(const std::vector<Instance*>& instances, const std::function
 void Scheduler::deadlock(const std::vector<Instance*>& instances) {
   std::string text;
   for (const Instance* instance : instances) {
-    if (instance->fiber->ended()) {
-      text += fmt::format("\n   {} has ended", instance->name);
-    } else {
-      text += fmt::format("\n   {} waits for {}{}", instance->name, instance->lacks(),
-                          to_text(run_.program, {"in", instance->waits_in}));
-    }
+    bool ended = instance->fiber->ended();
+    text += fmt::format("\n   {} {}", instance->name, ended ? "has ended" : "waits for " + instance->lacks());
+    if (!ended) text += ": " + located(run_.program, *instance->waits_in);
   }
   throw InternalError::format("interpreter: {}: no role can go on{}", run_.program.name, text);
 }
