@@ -38,7 +38,7 @@ bool reorders_sums(const Program& program) {
   std::vector<double> scalars;
   for (const ScalarDecl& scalar : ready.scalars) scalars.push_back(call.scalars.at(scalar.name));
   emulate(kernel, views, scalars, landing);
-  std::vector<std::vector<double>> expected = outputs(ready, call, landing);
+  std::vector<std::vector<double>> expected = outputs(ready, call, {.landing = landing});
   for (std::size_t i = 0; i < storage.size(); ++i) {
     const std::string& name = ready.tensors[i].name;
     if (auto same = same_values(name, expected[i], storage[i].get(), tolerance); !same) return same;

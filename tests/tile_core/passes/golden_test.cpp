@@ -23,7 +23,10 @@ class Golden : public ::testing::TestWithParam<Subject> {};
 INSTANTIATE_TEST_SUITE_P(Programs, Golden,
                          ::testing::Values(Subject{"linear_gelu", "linear_bf16_bias_gelu"},
                                            Subject{"softmax", "softmax_bf16_f32_resident_3d"},
-                                           Subject{"attention", "attention_f16_causal"}),
+                                           Subject{"attention", "attention_f16_causal"},
+                                           Subject{"roles_linear_gelu", "roles_linear_gelu"},
+                                           Subject{"roles_attention", "roles_attention_causal"},
+                                           Subject{"roles_dual_gemm", "roles_dual_gemm"}),
                          [](const auto& info) { return info.param.name; });
 
 /// tests/golden/tile_core/passes/<pass>/<program>.txt: what each pass leaves, and what the first one gets.

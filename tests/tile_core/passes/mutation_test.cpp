@@ -63,11 +63,17 @@ std::vector<Call> telling(const Case& c) {
 
 /// How many masks no input can show, and why.
 const std::map<std::string, std::size_t> kRedundantMasks = {
-    // A boolean mask is loaded as false beyond j, so a score is -inf there as reduce_max has it (known where
-    // nothing is causal besides), and its weight exp2(-inf - shift) = 0 as sum and dot have it: shift is not
-    // -inf.
-    {"attention_f16_mask", 2},
-    {"attention_f16_causal_mask", 3},
+    // A boolean mask is loaded as false beyond j, so that a score is -inf there, which is not known of what
+    // is
+    // causal besides.
+    {"attention_f16_causal_mask", 1},
+    // Beyond n the weight is exp2(-inf - top) = 0, or NaN where top is -inf: then all of the row is NaN. It
+    // would
+    // not do for a row without a lane, whose sum is 0.
+    {"softmax_f32_f32_resident_2d", 1},
+    {"softmax_bf16_f32_resident_3d", 1},
+    {"softmax_f32_f32_resident_2d_inner", 1},
+    {"softmax_bf16_f32_resident_3d_inner", 1},
     // Beyond n max(acc, 0) is 0, also where acc is NaN from an infinity times 0, and c(n) is loaded as 0.
     {"nested_loops", 1},
 };
