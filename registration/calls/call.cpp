@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tile_core/target/bulk.h"
+
 namespace tessera {
 namespace {
 
@@ -34,7 +36,10 @@ int alignment_of(const TensorView& view) {
 }
 
 TensorFacts facts_of(const TensorView& view) {
-  return {view.dtype, contiguous_dim(view), alignment_of(view)};
+  TensorFacts facts{view.dtype, contiguous_dim(view), alignment_of(view)};
+  const bool aligned = facts.contiguous_dim >= 0 && facts.alignment == static_cast<int>(kWidest);
+  facts.bulk = !aligned || why_not_bulk(view, facts.contiguous_dim).empty();
+  return facts;
 }
 
 bool Call::outputs_are_empty() const {

@@ -90,13 +90,16 @@ Kernel& UserOperator::Definition::kernel(const Program& program, std::span<const
     facts.tensors.push_back(facts_of(view));
     key.push_back(facts.tensors.back().contiguous_dim);
     key.push_back(facts.tensors.back().alignment);
+    key.push_back(facts.tensors.back().bulk ? 1 : 0);
   }
   {
     const std::shared_lock lock(mutex_);
     const auto found = kernels_.find(key);
     if (found != kernels_.end()) return *found->second;
   }
-  const Target target = dispatch::device_of(device).target;
+  Target target = dispatch::device_of(device).target;
+  // Kernels with roles have been compiled and emulated, not yet measured: a schedule has to ask for them.
+  target.wgmma = target.wgmma && schedule_.groups != Schedule::kAutomatic;
   Kernel& kernel = kernel_store::get(lower_to_cuda(program, facts, schedule_, target)->kernel, target);
   const std::unique_lock lock(mutex_);
   kernels_.emplace(std::move(key), &kernel);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <numeric>
 
+#include "tile_core/target/bulk.h"
+
 namespace tessera::test {
 namespace {
 
@@ -84,6 +86,8 @@ TensorFacts facts_of(const TensorView& tensor) {
   }
   std::int64_t lowest = bits & -bits;
   facts.alignment = static_cast<int>(lowest == 0 ? kAlignment : std::min(lowest, kAlignment));
+  bool aligned = facts.contiguous_dim >= 0 && facts.alignment == kAlignment;
+  facts.bulk = !aligned || why_not_bulk(tensor, facts.contiguous_dim).empty();
   return facts;
 }
 

@@ -29,7 +29,8 @@ std::string tensors(const Facts& facts) {
   std::string text;
   for (const TensorFacts& t : facts.tensors) {
     const std::string dim = t.contiguous_dim < 0 ? "strided" : fmt::format("d{}", t.contiguous_dim);
-    text += fmt::format("{}{} {} {}B", text.empty() ? "(" : ", ", name_of(t.dtype), dim, t.alignment);
+    text += fmt::format("{}{} {} {}B{}", text.empty() ? "(" : ", ", name_of(t.dtype), dim, t.alignment,
+                        t.bulk ? "" : " no bulk copies");
   }
   return text.empty() ? "()" : text + ")";
 }

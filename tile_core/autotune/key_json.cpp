@@ -26,6 +26,8 @@ TensorFacts tensor_from_json(const JsonReader& json) {
   }
   facts.contiguous_dim = small(json.member("contiguous_dim"), -1, kMostTensors);
   facts.alignment = small(json.member("alignment"), 1, kWidestAccess);
+  if (const std::optional<JsonReader> bulk = json.optional_member("bulk"))
+    facts.bulk = bulk->integer(0, 1) != 0;
   return facts;
 }
 
@@ -33,9 +35,11 @@ TensorFacts tensor_from_json(const JsonReader& json) {
 
 nlohmann::json to_json(const Key& key) {
   nlohmann::json tensors = nlohmann::json::array();
-  for (const TensorFacts& t : key.facts.tensors)
+  for (const TensorFacts& t : key.facts.tensors) {
     tensors.push_back(
         {{"dtype", name_of(t.dtype)}, {"contiguous_dim", t.contiguous_dim}, {"alignment", t.alignment}});
+    if (!t.bulk) tensors.back()["bulk"] = 0;
+  }
   return {{"op", key.op},     {"tensors", tensors},   {"flags", nlohmann::json(key.facts.flags)},
           {"dims", key.dims}, {"device", key.device}, {"arch", key.arch}};
 }

@@ -75,6 +75,7 @@ class Conditions {
       return fmt::format("tensor '{}' is aligned to {} bytes, and bulk copies need {}", tensor.name,
                          facts.alignment, kBulkAlignment);
     }
+    if (!facts.bulk) return fmt::format("the copy engine cannot copy boxes of tensor '{}'", tensor.name);
     AxisId fastest = load.subscripts.at(static_cast<std::size_t>(facts.contiguous_dim)).axis;
     if (fastest == AxisId::none || swizzle_of(p_, tensor.dtype, fastest) == 0)
       return fmt::format("tensor '{}' is not read in rows of 32 bytes along its contiguous dim", tensor.name);

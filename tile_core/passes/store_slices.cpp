@@ -56,7 +56,7 @@ void StoreSlicer::declare(RoleBuilder& b) {
 std::optional<StoreSlices> StoreSlicer::plan(RoleBuilder& b, const Store& store) {
   const Type& type = in_.type(store.value);
   const TensorFacts& facts = context_.facts.tensors.at(index_of(store.tensor));
-  if (size_of(type.dtype) != 2 || type.axes.size() != 2 || facts.alignment < kBulkAlignment)
+  if (size_of(type.dtype) != 2 || type.axes.size() != 2 || facts.alignment < kBulkAlignment || !facts.bulk)
     return std::nullopt;
   StoreSlices s{.rows = AxisId::none, .columns = AxisId::none};
   for (std::size_t i = 0; i < store.subscripts.size(); ++i) {

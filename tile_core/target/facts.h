@@ -15,6 +15,10 @@ struct TensorFacts {
   /// size, in bytes: the width of the widest access that is legal everywhere in the tensor.
   int alignment = 1;
 
+  /// Of an aligned tensor, whether the copy engine can copy boxes of it: no stride of 0, no size or stride
+  /// too large (bulk.h).
+  bool bulk = true;
+
   bool operator==(const TensorFacts&) const = default;
 };
 
