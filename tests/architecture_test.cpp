@@ -57,7 +57,12 @@ const std::vector<std::string> kNamesInPasses = {
     R"(pipeline.cpp: verify_after\(pass\.name)",
     R"(channels.cpp: .*new_axis\(\{\.name = name)",
     R"(channels.cpp: throw InternalError)",
-    R"(plan_shared_memory.cpp: .*c\.target\.arch)"};
+    R"(plan_shared_memory.cpp: .*c\.target\.arch)",
+    R"(dot_path.cpp: .*return fmt::format\()",
+    R"((store_slices|specialize_warps).cpp: info\.name \+= )",
+    R"(role_writer.cpp: p_\.name\);)",
+    R"(role_builder.cpp: index_of\(old\), in_\.name\);)",
+    R"(lower_roles.cpp: diagnostic\(fmt::format\()"};
 
 // What must be seen at one glance: from the line with the first text to the line with the second.
 struct Screen {
