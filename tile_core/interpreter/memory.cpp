@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tile_core/base/error.h"
+
 namespace tessera::interpreter {
 namespace {
 
@@ -69,8 +71,14 @@ void store(Run& run, const Store& store) {
   const std::vector<int>& index = run.alignments.get(axes, run.type(store.value).axes);
   const Elements& value = run.value(store.value);
   for (std::size_t i = 0; i < to.size(); ++i) {
-    if (to[i] != kOutside)
-      store_element(tensor.dtype, element(tensor, to[i]), value[static_cast<std::size_t>(index[i])]);
+    if (to[i] == kOutside) continue;
+    double stored = value[static_cast<std::size_t>(index[i])];
+    if (!is_float(tensor.dtype) && !holds(tensor.dtype, stored)) {
+      throw UserError::format(
+          "{}(): '{}' is given an integer that is more than {}, or the 53 bits of a double, can hold",
+          run.program.name, run.program.tensor(store.tensor).name, name_of(tensor.dtype));
+    }
+    store_element(tensor.dtype, element(tensor, to[i]), stored);
   }
 }
 

@@ -48,6 +48,12 @@ Run::Run(const Program& p, std::vector<TensorView> given, std::vector<double> nu
                             p.tensors.size(), p.scalars.size(), tensors.size(), scalars.size());
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) bind(p.tensors[i], tensors[i]);
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    const ScalarDecl& declared = p.scalars[i];
+    if (is_float(declared.dtype) || holds(declared.dtype, scalars[i])) continue;
+    throw UserError::format("{}(): expected scalar '{}' to be {}, but got {}", p.name, declared.name,
+                            name_of(declared.dtype), scalars[i]);
+  }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == kUnknown)
       throw UserError::format("{}(): dim {} is of no tensor, so it has no size", p.name, p.dims[i].name);
@@ -73,6 +79,13 @@ void Run::bind(const TensorDecl& declared, const TensorView& view) {
     throw UserError::format("{}(): expected dim {} of '{}' to be {} ({}), but got {}", program.name, i,
                             declared.name, size, program.dim(declared.dims[i]).name, view.sizes[i]);
   }
+}
+
+std::int64_t Run::scalar(ValueId id) const {
+  double value = values[index_of(id)][0];
+  if (holds(i64, value)) return static_cast<std::int64_t>(value);
+  throw UserError::format(
+      "{}(): an index or a bound is more than its dtype, or the 53 bits of a double, can hold", program.name);
 }
 
 std::int64_t Run::tiles(AxisId axis) const {

@@ -54,7 +54,8 @@ class Run {
 
   const Type& type(ValueId id) const { return program.type(id); }
   Elements& value(ValueId id) { return values[index_of(id)]; }
-  std::int64_t scalar(ValueId id) const { return static_cast<std::int64_t>(values[index_of(id)][0]); }
+  /// Throws UserError where it is an integer that nobody knows.
+  std::int64_t scalar(ValueId id) const;
   std::size_t elements(ValueId id) const {
     return static_cast<std::size_t>(tessera::elements(program, type(id)));
   }

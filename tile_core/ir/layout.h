@@ -6,6 +6,8 @@
 
 namespace tessera {
 
+inline constexpr int kLanes = 32;  ///< of a warp
+
 enum class AxisId : std::int32_t { none = -1 };
 
 /// Where an element of a tile in registers is held: register of a thread, lane of a warp, warp of the block.
@@ -48,9 +50,6 @@ class Layout {
   Layout restrict_to(const std::vector<AxisId>& axes) const;
   /// The layout with one axis named otherwise.
   Layout rename(AxisId from, AxisId to) const;
-  /// For every register, the register of `other` that holds the same element as seen by the same thread,
-  /// where `other` is this layout restricted to fewer axes.
-  std::vector<int> registers_in(const Layout& other) const;
 
  private:
   std::vector<Repeat> repeats_;  // no repeat of count 1; neighbours that continue each other are merged

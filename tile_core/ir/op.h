@@ -68,8 +68,9 @@ struct Unary {
   bool operator==(const Unary&) const = default;
 };
 
-/// max and min are IEEE maximumNumber: a NaN operand gives the other one. div of i64 rounds down; mod goes
-/// with it.
+/// max and min are IEEE maximumNumber: a NaN operand gives the other one. div of integers rounds down; mod
+/// goes with it; both give 0 where the divisor is 0. Nobody says which integer stands for one that its dtype
+/// cannot hold.
 enum class BinaryFn { add, sub, mul, div, mod, max, min, lt, le, eq, ne, logical_and, logical_or };
 struct Binary {
   BinaryFn fn{};
@@ -86,7 +87,7 @@ struct Select {
   bool operator==(const Select&) const = default;
 };
 
-/// Rounds to the result's dtype.
+/// Rounds to the result's dtype: to an integer towards 0, and nobody says to which where it holds none such.
 struct Cast {
   ValueId a{};
   bool operator==(const Cast&) const = default;
@@ -257,6 +258,11 @@ inline bool Block::operator==(const Block& other) const = default;
 const char* name_of(UnaryFn fn);
 const char* name_of(BinaryFn fn);
 const char* name_of(ReduceFn fn);
+
+/// Whether the result is boolean whatever the operands are.
+bool compares(BinaryFn fn);
+/// What a reduction starts from: of an i64 +-2^62 and of an i32 its ends stand for the infinities.
+double identity(ReduceFn fn, DType dtype);
 
 /// No effect but its results, and equal operands give equal results: may be shared, dropped and moved.
 bool is_pure(const Op& op);

@@ -25,9 +25,4 @@ void verify_layouts(const Program& program, const Inst& inst);
 /// Channels, their slots and their places in shared memory: from Stage::device on.
 void verify_shared(const Program& program);
 
-/// Whether two lists of axes are the same set.
-inline bool same_axes(const std::vector<AxisId>& a, const std::vector<AxisId>& b) {
-  return std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
-}
-
 }  // namespace tessera

@@ -7,10 +7,6 @@ namespace {
 
 using Axes = std::vector<AxisId>;
 
-bool compares(BinaryFn fn) {
-  return fn == BinaryFn::lt || fn == BinaryFn::le || fn == BinaryFn::eq || fn == BinaryFn::ne;
-}
-
 Axes without(Axes axes, AxisId axis) {
   std::erase(axes, axis);
   return axes;
@@ -24,7 +20,7 @@ class TypeRules {
   void run() {
     results_are_as_many_as_the_operation_defines();
     match(
-        inst_.op, [&](const Constant&) {},
+        inst_.op, [&](const Constant& o) { constant(o); },
         [&](const Scalar& o) { result_is(p_.scalars.at(index_of(o.scalar)).dtype, {}); },
         [&](const Size&) { result_is(i64, {}); }, [&](const Index& o) { index(o); },
         [&](const Start&) { result_is(i64, {}); }, [&](const BlockIndex&) { result_is(i64, {}); },
@@ -98,6 +94,11 @@ class TypeRules {
   void scalar_index(ValueId id, const char* role) const {
     if (is_integer(type(id).dtype) && type(id).axes.empty()) return;
     fail(fmt::format("{} has to be an integer scalar, but got {}", role, text(id)));
+  }
+
+  void constant(const Constant& o) const {
+    if (is_float(result().dtype) || holds(result().dtype, o.value)) return;
+    fail(fmt::format("{} cannot hold {}", name_of(result().dtype), o.value));
   }
 
   void index(const Index& o) const {

@@ -42,7 +42,6 @@ std::string out_of_range(const char* field, int value, int highest) {
 constexpr int kMaxStages = 8;
 constexpr int kMaxBlocks = 16;
 constexpr int kMaxVector = 16;
-constexpr int kLanes = 32;
 
 const std::array kRules = {
     Rule{"stages", [](const Call& c) { return out_of_range("stages", c.s.stages, kMaxStages); }},
