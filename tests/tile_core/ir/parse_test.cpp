@@ -100,6 +100,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"program p stage tile {\n  dim M\n  axis m:4 grid M\n  grid m\n  %0: i64[m:8] = index m\n}",
                 "tile error: axis 'm' has extent 4, but the type says 8\n  --> program text:5\n   column 13 "
                 "of:   %0: i64[m:8] = index m"},
+        Mistake{"program p stage tile {\n  %0: f32 registers<reg *:4x99999999999> = constant 1\n}",
+                "tile error: expected a stride, as x8, but got 'x99999999999'\n  --> program text:2\n   "
+                "column 28 of:   %0: f32 registers<reg *:4x99999999999> = constant 1"},
+        Mistake{"program p stage tile {\n  %0: f32 registers<reg *:4x> = constant 1\n}",
+                "tile error: expected a stride, as x8, but got 'x'\n  --> program text:2\n   column 28 of:   "
+                "%0: f32 registers<reg *:4x> = constant 1"},
         Mistake{"program p stage tile {\n  %0: f32 = constant 1\n",
                 "tile error: expected an operation, but got the end of the text\n  --> program text:3\n   "
                 "column 1 of: "}));
