@@ -3,18 +3,11 @@
 #include <fmt/format.h>
 
 #include "tile_core/ir/channel.h"
+#include "tile_core/ir/operands.h"
 #include "tile_core/ir/print.h"
 
 namespace tessera::tools {
 namespace {
-
-template <typename Visit>
-void for_each_inst(const Block& block, Visit visit) {
-  for (const Inst& inst : block.insts) {
-    visit(inst);
-    if (const auto* loop = std::get_if<Loop>(&inst.op)) for_each_inst(loop->body, visit);
-  }
-}
 
 std::string channel_line(const Program& p, const Inst& inst, const Channel& channel) {
   const Type& type = p.type(inst.result());

@@ -62,6 +62,20 @@ double half_value(std::uint16_t bits, int mantissa, int lowest) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
+/// Rounds towards 0.
+std::int64_t to_integer(DType dtype, double value) {
+  if (!holds(dtype, std::trunc(value))) throw UserError::format("{} cannot hold {}", name_of(dtype), value);
+  return static_cast<std::int64_t>(value);
+}
+
+double from_integer(std::int64_t value) {
+  auto result = static_cast<double>(value);
+  if (!holds(i64, result) || static_cast<std::int64_t>(result) != value)
+    throw UserError::format("the i64 {} has more than 53 bits, which are all that can be reckoned with here",
+                            value);
+  return result;
+}
+
 template <typename T>
 void put(void* memory, T value) {
   std::memcpy(memory, &value, sizeof value);
@@ -113,6 +127,19 @@ double round_to(DType dtype, double value) {
   throw InternalError::format("round_to: no such dtype {}", static_cast<int>(dtype));
 }
 
+bool holds(DType dtype, double value) {
+  switch (dtype) {
+    case DType::boolean:
+      return value == 0 || value == 1;
+    case DType::i32:
+      return std::trunc(value) == value && value >= -0x1p31 && value < 0x1p31;
+    case DType::i64:
+      return std::trunc(value) == value && value >= -0x1p63 && value < 0x1p63;
+    default:
+      return std::isnan(value) || round_to(dtype, value) == value;
+  }
+}
+
 void store_element(DType dtype, void* memory, double value) {
   switch (dtype) {
     case DType::f32:
@@ -124,9 +151,9 @@ void store_element(DType dtype, void* memory, double value) {
     case DType::boolean:
       return put(memory, static_cast<std::uint8_t>(value != 0));
     case DType::i32:
-      return put(memory, static_cast<std::int32_t>(value));
+      return put(memory, static_cast<std::int32_t>(to_integer(i32, value)));
     case DType::i64:
-      return put(memory, static_cast<std::int64_t>(value));
+      return put(memory, to_integer(i64, value));
   }
 }
 
@@ -143,7 +170,7 @@ double load_element(DType dtype, const void* memory) {
     case DType::i32:
       return get<std::int32_t>(memory);
     case DType::i64:
-      return static_cast<double>(get<std::int64_t>(memory));
+      return from_integer(get<std::int64_t>(memory));
   }
   throw InternalError::format("load_element: no such dtype {}", static_cast<int>(dtype));
 }

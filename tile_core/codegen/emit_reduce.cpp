@@ -1,17 +1,9 @@
-#include <limits>
-
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/emitter.h"
 #include "tile_core/codegen/registers.h"
 
 namespace tessera::codegen {
 namespace {
-
-double identity(ReduceFn fn, DType dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  double limit = dtype == i64 ? 0x1p62 : kInfinity;
-  return fn == ReduceFn::sum ? 0 : fn == ReduceFn::max ? -limit : limit;
-}
 
 const char* function_of(ReduceFn fn) {
   switch (fn) {

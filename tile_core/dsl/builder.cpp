@@ -177,13 +177,13 @@ LoopRange Builder::sequential(const Dim& dim, int tile, const Operand& begin, co
   return loop(dim, tile, begin, end, false);
 }
 
-Tile Builder::full(DType dtype, const std::vector<Axis>& axes, double value, Loc loc) {
+Tile Builder::full(DType dtype, const std::vector<Axis>& axes, const Number& value, Loc loc) {
   Type type{.dtype = dtype};
   for (const Axis& axis : axes) {
     check_same_program(tracer_, axis.tracer(), loc);
     type.axes.push_back(axis.id());
   }
-  return {&tracer_, tracer_.constant(value, std::move(type), loc)};
+  return {&tracer_, tracer_.constant(value.value(), std::move(type), loc)};
 }
 
 Tile Builder::zeros(DType dtype, const std::vector<Axis>& axes, Loc loc) {

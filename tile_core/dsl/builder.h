@@ -148,6 +148,8 @@ class Builder {
   /// One tile covers the whole dim, whose size is at most `tile`.
   Axis all(const Dim& dim, int tile, Loc loc = Loc::here());
   /// for (Axis k : p.pipelined(K, 32)) runs over the tiles of [begin, end) in order; iterations may overlap.
+  /// Of the last tile the lanes from `end` on are seen, too, where they are inside the dim: compare k.index()
+  /// with `end` where the tiles do not end there.
   LoopRange pipelined(const Dim& dim, int tile, Loc loc = Loc::here());
   LoopRange pipelined(const Dim& dim, int tile, const Operand& begin, const Operand& end);
   /// The same, but one iteration ends before the next begins.
@@ -155,7 +157,7 @@ class Builder {
   LoopRange sequential(const Dim& dim, int tile, const Operand& begin, const Operand& end);
 
   Tile zeros(DType dtype, const std::vector<Axis>& axes, Loc loc = Loc::here());
-  Tile full(DType dtype, const std::vector<Axis>& axes, double value, Loc loc = Loc::here());
+  Tile full(DType dtype, const std::vector<Axis>& axes, const Number& value, Loc loc = Loc::here());
 
   Program finish() { return tracer_.finish(); }
 

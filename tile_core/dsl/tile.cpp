@@ -1,5 +1,7 @@
 #include "tile_core/dsl/tile.h"
 
+#include <bit>
+
 #include "tile_core/base/error.h"
 #include "tile_core/dsl/typing.h"
 #include "tile_core/ir/print.h"
@@ -7,14 +9,19 @@
 namespace tessera::dsl {
 namespace {
 
-bool compares(BinaryFn fn) {
-  return fn == BinaryFn::lt || fn == BinaryFn::le || fn == BinaryFn::eq || fn == BinaryFn::ne;
-}
 bool is_logical(BinaryFn fn) {
   return fn == BinaryFn::logical_and || fn == BinaryFn::logical_or;
 }
 
 }  // namespace
+
+void Number::check_digits(std::uint64_t magnitude, bool negative, Loc loc) {
+  constexpr int kDigits = 53;  // of a double
+  if (magnitude == 0 || std::bit_width(magnitude) - std::countr_zero(magnitude) <= kDigits) return;
+  throw UserError(diagnostic(
+      fmt::format("the number {}{} has more than {} bits", negative ? "-" : "", magnitude, kDigits), loc, "",
+      "pass it as a number of the call: p.scalar(\"limit\", i64)"));
+}
 
 Operand::Operand(const Var& variable, Loc loc)
     : tracer_(&variable.tracer()), id_(variable.id(loc)), loc_(loc) {}
@@ -30,10 +37,7 @@ Var& Var::operator=(const Operand& value) {
   const Type declared = tracer_->program.type(id(value.loc()));
   ValueId id = value.in(*tracer_, declared.dtype);
   const Type& type = tracer_->program.type(id);
-  bool same_axes =
-      type.axes.size() == declared.axes.size() &&
-      std::all_of(type.axes.begin(), type.axes.end(), [&](AxisId axis) { return declared.has(axis); });
-  if (type.dtype != declared.dtype || (!same_axes && !type.axes.empty())) {
+  if (type.dtype != declared.dtype || (!same_axes(type.axes, declared.axes) && !type.axes.empty())) {
     throw UserError(diagnostic("a Var is assigned a value of another type", value.loc(),
                                fmt::format("variable: {}  value: {}", to_text(tracer_->program, declared),
                                            to_text(tracer_->program, type)),

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -37,6 +38,26 @@ class Dim {
   DimId id_;
 };
 
+/// A number as written, held as a double. Throws UserError where an integer has more digits than that holds.
+class Number {
+ public:
+  template <typename Value>
+  requires std::is_arithmetic_v<Value> Number(Value value, Loc loc = Loc::here())
+      : value_(static_cast<double>(value)) {
+    if constexpr (std::is_integral_v<Value>) {
+      auto bits = static_cast<std::uint64_t>(value);
+      bool negative = value_ < 0;
+      check_digits(negative ? ~bits + 1 : bits, negative, loc);
+    }
+  }
+  double value() const { return value_; }
+
+ private:
+  static void check_digits(std::uint64_t magnitude, bool negative, Loc loc);
+
+  double value_;
+};
+
 class Var;
 
 /// An operand as written: a tile, a variable, a size or a number, and where. A number takes the other
@@ -46,9 +67,9 @@ class Operand {
   Operand(const Tile& tile, Loc loc = Loc::here()) : tracer_(&tile.tracer()), id_(tile.id()), loc_(loc) {}
   Operand(const Var& variable, Loc loc = Loc::here());
   Operand(const Dim& dim, Loc loc = Loc::here());
-  template <typename Number>
-  requires std::is_arithmetic_v<Number> Operand(Number number, Loc loc = Loc::here())
-      : number_(static_cast<double>(number)), loc_(loc) {}
+  template <typename Value>
+  requires std::is_arithmetic_v<Value> Operand(Value number, Loc loc = Loc::here())
+      : number_(Number(number, loc).value()), loc_(loc) {}
 
   bool is_number() const { return tracer_ == nullptr; }
   double number() const { return number_; }

@@ -1,7 +1,6 @@
 #include "tile_core/dsl/tracer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "tile_core/base/error.h"
@@ -94,13 +93,12 @@ void Tracer::emit_statement(Op op, Loc loc) {
 }
 
 ValueId Tracer::constant(double value, Type type, Loc loc) {
-  double rounded = round_to(type.dtype, value);
-  if (!is_float(type.dtype) && (rounded != value || !std::isfinite(value))) {
+  if (!is_float(type.dtype) && !holds(type.dtype, value)) {
     throw UserError(
         diagnostic(fmt::format("the number {} where {} stands", value, name_of(type.dtype)), loc, "",
                    "write a number that the dtype holds, or cast the other operand: cast(f32, x)"));
   }
-  return emit(Constant{rounded}, std::move(type), loc);
+  return emit(Constant{round_to(type.dtype, value)}, std::move(type), loc);
 }
 
 int Tracer::new_variable(ValueId initial) {

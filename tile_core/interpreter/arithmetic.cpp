@@ -19,6 +19,54 @@ double minimum(double a, double b) {
   return -maximum(-a, -b);
 }
 
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Rounds down.
+std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+/// Exact, as far as the dtype and a double go.
+double of_integers(BinaryFn fn, DType dtype, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  bool lost = false;
+  switch (fn) {
+    case BinaryFn::add:
+      lost = __builtin_add_overflow(a, b, &result);
+      break;
+    case BinaryFn::sub:
+      lost = __builtin_sub_overflow(a, b, &result);
+      break;
+    case BinaryFn::mul:
+      lost = __builtin_mul_overflow(a, b, &result);
+      break;
+    case BinaryFn::div:
+      if (b == -1) return of_integers(BinaryFn::sub, dtype, 0, a);  // the lowest overflows
+      if (b != 0) result = quotient(a, b);
+      break;
+    default:  // mod
+      if (b != 0 && b != -1) result = a - quotient(a, b) * b;
+  }
+  auto value = static_cast<double>(result);
+  lost = lost || !holds(dtype, value) || static_cast<std::int64_t>(value) != result;
+  return lost ? kUnknown : value;
+}
+
+double of_floats(BinaryFn fn, double a, double b) {
+  switch (fn) {
+    case BinaryFn::add:
+      return a + b;
+    case BinaryFn::sub:
+      return a - b;
+    case BinaryFn::mul:
+      return a * b;
+    case BinaryFn::div:
+      return a / b;
+    default:
+      throw InternalError::format("interpreter: {} of floats", name_of(fn));
+  }
+}
+
 }  // namespace
 
 double apply(UnaryFn fn, double a) {
@@ -51,18 +99,19 @@ double apply(UnaryFn fn, double a) {
   throw InternalError::format("interpreter: no such function {}", static_cast<int>(fn));
 }
 
-double apply(BinaryFn fn, double a, double b) {
+double apply(BinaryFn fn, DType dtype, double a, double b) {
+  if (fn == BinaryFn::logical_and && (a == 0 || b == 0)) return 0;
+  if (fn == BinaryFn::logical_or && (a == 1 || b == 1)) return 1;
+  if (!is_float(dtype) && (std::isnan(a) || std::isnan(b))) return kUnknown;
   switch (fn) {
     case BinaryFn::add:
-      return a + b;
     case BinaryFn::sub:
-      return a - b;
     case BinaryFn::mul:
-      return a * b;
     case BinaryFn::div:
-      return a / b;
     case BinaryFn::mod:
-      return divide(fn, a, b);
+      return is_float(dtype)
+                 ? of_floats(fn, a, b)
+                 : of_integers(fn, dtype, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b));
     case BinaryFn::max:
       return maximum(a, b);
     case BinaryFn::min:
@@ -83,38 +132,21 @@ double apply(BinaryFn fn, double a, double b) {
   throw InternalError::format("interpreter: no such function {}", static_cast<int>(fn));
 }
 
-double apply(ReduceFn fn, double a, double b) {
+double apply(ReduceFn fn, DType dtype, double a, double b) {
   switch (fn) {
     case ReduceFn::sum:
-      return a + b;
+      return round_to(dtype, apply(BinaryFn::add, dtype, a, b));
     case ReduceFn::max:
-      return maximum(a, b);
+      return apply(BinaryFn::max, dtype, a, b);
     case ReduceFn::min:
-      return minimum(a, b);
+      return apply(BinaryFn::min, dtype, a, b);
   }
   throw InternalError::format("interpreter: no such reduction {}", static_cast<int>(fn));
 }
 
-double divide(BinaryFn fn, double a, double b) {
-  auto dividend = static_cast<std::int64_t>(a);
-  auto divisor = static_cast<std::int64_t>(b);
-  if (divisor == 0) return 0;
-  std::int64_t quotient = dividend / divisor;
-  if (dividend % divisor != 0 && (dividend < 0) != (divisor < 0)) --quotient;
-  return static_cast<double>(fn == BinaryFn::div ? quotient : dividend - quotient * divisor);
-}
-
-double identity(ReduceFn fn, DType dtype) {
-  double infinity = is_float(dtype) ? std::numeric_limits<double>::infinity() : 0x1p62;
-  switch (fn) {
-    case ReduceFn::sum:
-      return 0;
-    case ReduceFn::max:
-      return -infinity;
-    case ReduceFn::min:
-      return infinity;
-  }
-  throw InternalError::format("interpreter: no such reduction {}", static_cast<int>(fn));
+double rounded(DType dtype, double value) {
+  double result = round_to(dtype, value);
+  return holds(dtype, result) ? result : kUnknown;
 }
 
 }  // namespace tessera::interpreter

@@ -1,18 +1,18 @@
 #pragma once
 #include "tile_core/ir/op.h"
 
-/// What the functions of elementwise operations and reductions compute, before rounding.
+/// What the functions of elementwise operations and reductions compute.
 namespace tessera::interpreter {
 
+/// Before rounding.
 double apply(UnaryFn fn, double a);
-double apply(BinaryFn fn, double a, double b);
-double apply(ReduceFn fn, double a, double b);
-
-/// div and mod of integers: the quotient rounds down, the remainder has the divisor's sign. The divisor is
-/// not 0.
-double divide(BinaryFn fn, double a, double b);
-
-/// What a reduction starts from. Integers have no infinities: +-2^62 stands for them.
-double identity(ReduceFn fn, DType dtype);
+/// Of operands of this dtype, before rounding where they are floats. Among integers and booleans NaN stands
+/// for one that nobody knows, since its dtype or a double could not hold it: it may be in a lane that nobody
+/// keeps. It gives NaN, but where the other operand decides.
+double apply(BinaryFn fn, DType dtype, double a, double b);
+/// One step of a reduction, rounded.
+double apply(ReduceFn fn, DType dtype, double a, double b);
+/// Rounds; NaN where an integer dtype cannot hold the value.
+double rounded(DType dtype, double value);
 
 }  // namespace tessera::interpreter

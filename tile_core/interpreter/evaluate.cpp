@@ -1,6 +1,7 @@
 #include "tile_core/interpreter/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tile_core/base/error.h"
@@ -30,12 +31,15 @@ class Evaluation {
         [&](const BlockCount&) { fill(static_cast<double>(run_.blocks())); },
         [&](const Undefined&) { fill(std::numeric_limits<double>::quiet_NaN()); },
         [&](const Broadcast& o) { each([](double a) { return a; }, o.a); },
-        [&](const Cast& o) { rounded([](double a) { return a; }, o.a); },
+        [&](const Cast& o) { unary([](double a) { return a; }, o.a); },
         [&](const Convert& o) { each([](double a) { return a; }, o.a); },
-        [&](const Unary& o) { rounded([fn = o.fn](double a) { return apply(fn, a); }, o.a); },
+        [&](const Unary& o) { unary([fn = o.fn](double a) { return apply(fn, a); }, o.a); },
         [&](const Binary& o) { binary(o); },
         [&](const Select& o) {
-          each([](double c, double a, double b) { return c != 0 ? a : b; }, o.condition, o.a, o.b);
+          each([](double c, double a, double b) { return std::isnan(c) ? c
+                                                         : c != 0      ? a
+                                                                       : b; }, o.condition,
+               o.a, o.b);
         },
         [&](const Reduce& o) { reduce(o); }, [&](const ReduceWarp& o) { reduce_warp(o); },
         [&](const Dot& o) {
@@ -83,10 +87,11 @@ class Evaluation {
     for (std::size_t i = 0; i < out_.size(); ++i) out_[i] = function(x[ix[i]], y[iy[i]], z[iz[i]]);
   }
 
-  template <typename Function, typename... Operands>
-  void rounded(const Function& function, Operands... operands) {
-    each(function, operands...);
-    for (double& value : out_) value = round_to(type_.dtype, value);
+  /// An integer or boolean that nobody knows stays one.
+  template <typename Function>
+  void unary(const Function& function, ValueId a) {
+    bool real = is_float(run_.type(a).dtype);
+    each([&](double x) { return !real && std::isnan(x) ? x : rounded(type_.dtype, function(x)); }, a);
   }
 
   void index(const Index& o) {
@@ -101,10 +106,11 @@ class Evaluation {
   }
 
   void binary(const Binary& o) {
-    bool quotient = o.fn == BinaryFn::div || o.fn == BinaryFn::mod;
-    if (quotient && !is_float(type_.dtype))
-      return each([fn = o.fn](double a, double b) { return divide(fn, a, b); }, o.a, o.b);
-    rounded([fn = o.fn](double a, double b) { return apply(fn, a, b); }, o.a, o.b);
+    DType dtype = run_.type(o.a).dtype;
+    each([&](double a, double b) { return apply(o.fn, dtype, a, b); }, o.a, o.b);
+    if (is_float(type_.dtype)) {
+      for (double& value : out_) value = round_to(type_.dtype, value);
+    }
   }
 
   void reduce(const Reduce& o) {
@@ -117,7 +123,7 @@ class Evaluation {
       const double* elements = a.data() + base[i];
       double sum = identity(o.fn, type_.dtype);
       for (int lane = lanes.first; lane < lanes.last; ++lane) {
-        sum = round_to(type_.dtype, apply(o.fn, sum, elements[lane * step]));
+        sum = apply(o.fn, type_.dtype, sum, elements[lane * step]);
       }
       out_[i] = sum;
     }
@@ -151,7 +157,7 @@ class Evaluation {
       double sum = identity(o.fn, type_.dtype);
       for (std::size_t lane = 0; lane < holder.size(); ++lane) {
         double element = elements[static_cast<std::ptrdiff_t>(lane) * step];
-        if (holder[lane] == warp) sum = round_to(type_.dtype, apply(o.fn, sum, element));
+        if (holder[lane] == warp) sum = apply(o.fn, type_.dtype, sum, element);
       }
       out_[i] = sum;
     }

@@ -4,7 +4,7 @@
 namespace tessera::interpreter {
 
 /// Evaluates an instruction without effects other than its result: leaves, elementwise operations,
-/// reductions, dots of tiles in registers. Throws UserError on an integer division by zero.
+/// reductions, dots of tiles in registers.
 void evaluate(Run& run, const Inst& inst);
 
 }  // namespace tessera::interpreter

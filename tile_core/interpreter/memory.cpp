@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tile_core/base/error.h"
+
 namespace tessera::interpreter {
 namespace {
 
@@ -70,9 +72,16 @@ void store(Run& run, const Store& store) {
   for (const Subscript& s : store.subscripts) {
     if (s.axis != AxisId::none) axes.push_back(s.axis);
   }
-  interpreter::store(run.tensors[index_of(store.tensor)],
-                     footprint(run, store.tensor, store.subscripts, axes),
-                     run.arranged(axes, run.tile(store.value)));
+  const TensorView& tensor = run.tensors[index_of(store.tensor)];
+  Footprint to = footprint(run, store.tensor, store.subscripts, axes);
+  Elements value = run.arranged(axes, run.tile(store.value));
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (to[i] == kOutside || is_float(tensor.dtype) || holds(tensor.dtype, value[i])) continue;
+    throw UserError::format(
+        "{}(): '{}' is given an integer that is more than {}, or the 53 bits of a double, can hold",
+        run.program.name, run.program.tensor(store.tensor).name, name_of(tensor.dtype));
+  }
+  interpreter::store(tensor, to, value);
 }
 
 }  // namespace tessera::interpreter

@@ -58,6 +58,12 @@ Run::Run(const Program& p, std::vector<TensorView> given, std::vector<double> nu
                             p.tensors.size(), p.scalars.size(), tensors.size(), scalars.size());
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) bind(p.tensors[i], tensors[i]);
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    const ScalarDecl& declared = p.scalars[i];
+    if (is_float(declared.dtype) || holds(declared.dtype, scalars[i])) continue;
+    throw UserError::format("{}(): expected scalar '{}' to be {}, but got {}", p.name, declared.name,
+                            name_of(declared.dtype), scalars[i]);
+  }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == kUnknown)
       throw UserError::format("{}(): dim {} is of no tensor, so it has no size", p.name, p.dims[i].name);
@@ -91,6 +97,13 @@ Elements Run::arranged(const std::vector<AxisId>& axes, const Tile& tile) {
   for (int index : alignments.get(axes, tile.axes))
     result.push_back(tile.elements[static_cast<std::size_t>(index)]);
   return result;
+}
+
+std::int64_t Run::scalar(ValueId id) {
+  double number = value(id)[0];
+  if (holds(i64, number)) return static_cast<std::int64_t>(number);
+  throw UserError::format(
+      "{}(): an index or a bound is more than its dtype, or the 53 bits of a double, can hold", program.name);
 }
 
 std::int64_t Run::tiles(AxisId axis) const {

@@ -97,7 +97,8 @@ class Run {
   Tile tile(ValueId id) { return {type(id).axes, value(id)}; }
   /// The tile with its axes in this order.
   Elements arranged(const std::vector<AxisId>& axes, const Tile& tile);
-  std::int64_t scalar(ValueId id) { return static_cast<std::int64_t>(value(id)[0]); }
+  /// Throws UserError where it is an integer that nobody knows.
+  std::int64_t scalar(ValueId id);
   std::size_t elements(ValueId id) const {
     return static_cast<std::size_t>(tessera::elements(program, type(id)));
   }

@@ -1,9 +1,6 @@
 #include "tile_core/ir/layout.h"
 
 #include <algorithm>
-#include <map>
-
-#include "tile_core/base/error.h"
 
 namespace tessera {
 namespace {
@@ -106,28 +103,6 @@ Layout Layout::slice(AxisId of, AxisId to, int extent) const {
     kept.push_back(r);
   }
   return Layout(std::move(kept));
-}
-
-std::vector<int> Layout::registers_in(const Layout& other) const {
-  std::vector<AxisId> axes;
-  for (const Repeat& r : other.repeats_) {
-    if (r.place == Place::reg) axes.push_back(r.axis);
-  }
-  auto key = [&axes](const Layout& layout, int reg) {
-    std::vector<int> coordinates;
-    for (AxisId axis : axes) coordinates.push_back(layout.coordinate(Place::reg, reg, axis));
-    return coordinates;
-  };
-  std::map<std::vector<int>, int> found;
-  for (int reg = other.count(Place::reg) - 1; reg >= 0; --reg) found[key(other, reg)] = reg;
-  std::vector<int> result;
-  for (int reg = 0; reg < count(Place::reg); ++reg) {
-    auto it = found.find(key(*this, reg));
-    if (it == found.end())
-      throw InternalError::format("layout: register {} holds an element that the other layout lacks", reg);
-    result.push_back(it->second);
-  }
-  return result;
 }
 
 }  // namespace tessera

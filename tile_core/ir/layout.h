@@ -6,6 +6,8 @@
 
 namespace tessera {
 
+inline constexpr int kLanes = 32;  ///< of a warp
+
 enum class AxisId : std::int32_t { none = -1 };
 
 /// Where an element of a tile in registers is held: register of a thread, lane of a warp, warp of the block.
@@ -51,9 +53,6 @@ class Layout {
   /// The layout of a tile's lanes index * extent, ... of axis `of`, seen as axis `to`: registers go, threads
   /// stay. Empty where other threads hold other slices.
   Layout slice(AxisId of, AxisId to, int extent) const;
-  /// For every register, the register of `other` that holds the same element as seen by the same thread,
-  /// where `other` is this layout restricted to fewer axes.
-  std::vector<int> registers_in(const Layout& other) const;
 
  private:
   std::vector<Repeat> repeats_;  // no repeat of count 1; neighbours that continue each other are merged

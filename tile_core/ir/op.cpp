@@ -1,6 +1,9 @@
 #include "tile_core/ir/op.h"
 
 #include <array>
+#include <limits>
+
+#include "tile_core/base/error.h"
 
 namespace tessera {
 
@@ -29,6 +32,25 @@ const char* name_of(CopyKind kind) {
 const char* name_of(SlotStep step) {
   constexpr std::array kNames = {"acquire", "commit", "wait", "release"};
   return kNames.at(static_cast<std::size_t>(step));
+}
+
+bool compares(BinaryFn fn) {
+  return fn == BinaryFn::lt || fn == BinaryFn::le || fn == BinaryFn::eq || fn == BinaryFn::ne;
+}
+
+double identity(ReduceFn fn, DType dtype) {
+  double highest = std::numeric_limits<double>::infinity();
+  if (dtype == i64) highest = 0x1p62;
+  if (dtype == i32) highest = std::numeric_limits<std::int32_t>::max();
+  switch (fn) {
+    case ReduceFn::sum:
+      return 0;
+    case ReduceFn::max:
+      return -highest;
+    case ReduceFn::min:
+      return highest;
+  }
+  throw InternalError::format("no identity of reduction {}", static_cast<int>(fn));
 }
 
 bool is_pure(const Op& op) {

@@ -39,6 +39,11 @@ bool holds_any(const Op& op) {
   return (std::holds_alternative<Kinds>(op) || ...);
 }
 
+/// Whether the result is boolean whatever the operands are.
+bool compares(BinaryFn fn);
+/// What a reduction starts from: of an i64 +-2^62 and of an i32 its ends stand for the infinities.
+double identity(ReduceFn fn, DType dtype);
+
 /// No effect but its results, and equal operands give equal results: may be shared, dropped and moved. (Not
 /// shared: Undefined, since whoever fills it does so in place.)
 bool is_pure(const Op& op);

@@ -1,5 +1,7 @@
 #include "tile_core/ir/parse.h"
 
+#include <charconv>
+
 #include "tile_core/base/error.h"
 #include "tile_core/ir/parser.h"
 
@@ -140,11 +142,14 @@ Repeat Parser::repeat() {
   result.count = lexer_.integer("a count");
   // "x8" is one word of the text
   Token stride = lexer_.next();
-  if (stride.kind != TokenKind::word || stride.text.size() < 2 || stride.text[0] != 'x' ||
-      stride.text.find_first_not_of("0123456789", 1) != std::string_view::npos) {
-    lexer_.fail("a stride, as x8");
+  bool read = stride.kind == TokenKind::word && stride.text.starts_with('x');
+  if (read) {
+    const char* last = stride.text.data() + stride.text.size();
+    auto [end, error] = std::from_chars(stride.text.data() + 1, last, result.stride);
+    read = end == last && error == std::errc();
   }
-  result.stride = std::stoi(std::string(lexer_.take().text.substr(1)));
+  if (!read) lexer_.fail("a stride, as x8");
+  lexer_.take();
   return result;
 }
 

@@ -84,8 +84,9 @@ struct Unary {
   bool operator==(const Unary&) const = default;
 };
 
-/// max and min are IEEE maximumNumber: a NaN operand gives the other one. div of i64 rounds down; mod goes
-/// with it.
+/// max and min are IEEE maximumNumber: a NaN operand gives the other one. div of integers rounds down; mod
+/// goes with it; both give 0 where the divisor is 0. Nobody says which integer stands for one that its dtype
+/// cannot hold.
 enum class BinaryFn { add, sub, mul, div, mod, max, min, lt, le, eq, ne, logical_and, logical_or };
 struct Binary {
   BinaryFn fn{};
@@ -102,7 +103,7 @@ struct Select {
   bool operator==(const Select&) const = default;
 };
 
-/// Rounds to the result's dtype.
+/// Rounds to the result's dtype: to an integer towards 0, and nobody says to which where it holds none such.
 struct Cast {
   ValueId a{};
   bool operator==(const Cast&) const = default;

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -35,5 +36,10 @@ struct Type {
   bool is_channel() const { return slots > 0; }
   bool has(AxisId axis) const;
 };
+
+/// Whether two lists of axes are the same set.
+inline bool same_axes(const std::vector<AxisId>& a, const std::vector<AxisId>& b) {
+  return std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
+}
 
 }  // namespace tessera

@@ -24,6 +24,7 @@ class TypeRules {
   void roles(const Roles& o) const;
 
   // verify_tile_types.cpp
+  void constant(const Constant& o) const;
   void index(const Index& o) const;
   void slice(const Slice& o) const;
   void unary(const Unary& o) const;

@@ -9,8 +9,6 @@
 namespace tessera {
 namespace {
 
-constexpr int kLanes = 32;
-
 /// Whether the steps along an axis reach each coordinate once: sorted by stride, each continues where the
 /// last ended.
 bool reaches_each_once(const Layout& layout, AxisId axis, int extent) {
@@ -70,8 +68,8 @@ class LayoutRules {
     }
     int lanes = type.layout.count(Place::lane);
     int warps = type.layout.count(Place::warp);
-    if (lanes > kLanes || warps > warps_) {
-      fail(fmt::format("the layout needs {} lanes and {} warps, but there are {} and {}: {}", lanes, warps,
+    if (lanes != kLanes || warps != warps_) {
+      fail(fmt::format("the layout is of {} lanes and {} warps, but there are {} and {}: {}", lanes, warps,
                        kLanes, warps_, text(id)));
     }
   }
@@ -80,6 +78,19 @@ class LayoutRules {
   void held_by_same_threads(ValueId operand) const {
     for (AxisId axis : p_.type(operand).axes) same_thread_digits(operand, axis, Place::warp);
     for (AxisId axis : p_.type(operand).axes) same_thread_digits(operand, axis, Place::lane);
+    same_register_digits(inst_.result(), operand);
+  }
+
+  /// The registers of a tile over some of another's axes have to follow those of the other.
+  void same_register_digits(ValueId whole, ValueId part) const {
+    auto registers = [](const Layout& layout) {
+      std::vector<Repeat> digits = layout.repeats();
+      std::erase_if(digits, [](const Repeat& r) { return r.place != Place::reg; });
+      return digits;
+    };
+    Layout wanted = p_.type(whole).layout.restrict_to(p_.type(part).axes);
+    if (registers(wanted) == registers(p_.type(part).layout)) return;
+    fail(fmt::format("registers count in other orders: {} and {}", text(whole), text(part)));
   }
 
   void same_thread_digits(ValueId operand, AxisId axis, Place place) const {
@@ -134,6 +145,7 @@ class LayoutRules {
       same_thread_digits(o.a, axis, Place::warp);
       same_thread_digits(o.a, axis, Place::lane);
     }
+    same_register_digits(o.a, inst_.result());
     if (p_.stage >= Stage::device && p_.type(o.a).layout.count(Place::warp, o.axis) > 1) {
       fail(fmt::format("axis '{}' is spread over warps, which reduce_warp is for", p_.axis(o.axis).name));
     }
@@ -145,6 +157,7 @@ class LayoutRules {
       same_thread_digits(o.a, axis, Place::warp);
       same_thread_digits(o.a, axis, Place::lane);
     }
+    same_register_digits(o.a, inst_.result());
     int warps = p_.type(o.a).layout.count(Place::warp, o.axis);
     if (warps != p_.axis(o.warps).extent) {
       fail(fmt::format("axis '{}' is spread over {} warps, but '{}' has {} lanes", p_.axis(o.axis).name,

@@ -36,9 +36,4 @@ void verify_plan(const Program& program);
 /// The order of dots, their fences, groups and waits: from Stage::device on.
 void verify_dots(const Program& program);
 
-/// Whether two lists of axes are the same set.
-inline bool same_axes(const std::vector<AxisId>& a, const std::vector<AxisId>& b) {
-  return std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
-}
-
 }  // namespace tessera

@@ -3,16 +3,17 @@
 namespace tessera {
 namespace {
 
-bool compares(BinaryFn fn) {
-  return fn == BinaryFn::lt || fn == BinaryFn::le || fn == BinaryFn::eq || fn == BinaryFn::ne;
-}
-
 Axes without(Axes axes, AxisId axis) {
   std::erase(axes, axis);
   return axes;
 }
 
 }  // namespace
+
+void TypeRules::constant(const Constant& o) const {
+  if (is_float(result().dtype) || holds(result().dtype, o.value)) return;
+  fail(fmt::format("{} cannot hold {}", name_of(result().dtype), o.value));
+}
 
 void TypeRules::index(const Index& o) const {
   if (o.start != ValueId::none) scalar_index(o.start, "the start of an axis");

@@ -21,7 +21,7 @@ void TypeRules::run() const {
   results_are_as_many_as_the_operation_defines();
   pending_values_are_waited_for();
   match(
-      inst_.op, [](const Constant&) {},
+      inst_.op, [&](const Constant& o) { constant(o); },
       [&](const Scalar& o) { result_is(p_.scalars.at(index_of(o.scalar)).dtype, {}); },
       [&](const Size&) { result_is(i64, {}); }, [&](const Index& o) { index(o); },
       [&](const Start&) { result_is(i64, {}); }, [&](const BlockIndex&) { result_is(i64, {}); },

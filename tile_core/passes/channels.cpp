@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tile_core/base/error.h"
+#include "tile_core/ir/channel.h"
 #include "tile_core/target/access.h"
 
 namespace tessera {
@@ -99,6 +100,16 @@ void Channels::plan_detour(const Inst& inst) {
     order.push_back(dot->axis);
   }
   places_[inst.result()] = {add(p_.type(inst.result()), std::move(order))};
+}
+
+std::int64_t Channels::bytes() const {
+  std::int64_t total = 0;
+  for (const Plan& plan : plans_) {
+    if (plan.order.empty()) continue;  // of warps, which have no axis yet
+    total += slot_bytes(p_, plan.type, {.order = plan.order, .pitch = plan.pitch}) * plan.type.slots;
+  }
+  for (auto [result, warps] : warp_counts_) total += slot_bytes(p_, p_.type(result), {.pitch = warps});
+  return total;
 }
 
 bool Channels::has_ring(const Loop& loop) const {

@@ -16,6 +16,8 @@ class Channels {
  public:
   Channels(const Program& program, const PassContext& context);
 
+  /// Of shared memory, all together.
+  std::int64_t bytes() const;
   /// Emits the channels in front of the program.
   void declare(Rewriter& r);
   /// Opens a loop: its ring slots count by this ticket.

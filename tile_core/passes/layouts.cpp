@@ -8,7 +8,6 @@
 namespace tessera {
 namespace {
 
-constexpr int kLanes = 32;
 constexpr int kMaxWarps = 8;
 
 /// The largest power of two that divides n and is at most limit.

@@ -15,18 +15,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double identity(ReduceFn fn) {
-  switch (fn) {
-    case ReduceFn::sum:
-      return 0;
-    case ReduceFn::max:
-      return -kInfinity;
-    case ReduceFn::min:
-      return kInfinity;
-  }
-  throw InternalError::format("mask_tails: no identity of reduction {}", static_cast<int>(fn));
-}
-
 /// Where each axis starts, as the program's own subscripts and indices say.
 std::map<AxisId, ValueId> starts_of(const Block& block) {
   std::map<AxisId, ValueId> starts;
@@ -56,7 +44,8 @@ class MaskTails {
 
   bool operator()(Rewriter& r, const Inst& inst) {
     if (const Reduce* reduce = std::get_if<Reduce>(&inst.op)) {
-      ValueId operand = masked(r, reduce->a, reduce->axis, identity(reduce->fn), inst);
+      double empty = identity(reduce->fn, program_.type(reduce->a).dtype);
+      ValueId operand = masked(r, reduce->a, reduce->axis, empty, inst);
       r.replace(inst.result(),
                 r.emit(Reduce{reduce->fn, operand, reduce->axis}, program_.type(inst.result()), inst.loc));
       return true;
@@ -150,8 +139,7 @@ class MaskTails {
       ValueId begun = r.emit(Binary{BinaryFn::le, zero, index}, lanes, loc);
       valid = r.emit(Binary{BinaryFn::logical_and, begun, valid}, lanes, loc);
     }
-    ValueId value = r.emit(Constant{type.dtype == i64 && fill != 0 ? std::copysign(0x1p62, fill) : fill},
-                           {.dtype = type.dtype}, loc);
+    ValueId value = r.emit(Constant{fill}, {.dtype = type.dtype}, loc);
     ValueId now = r.emit(Select{valid, r.map(old), value}, type, loc);
     if (uses_.loop_of(old) != uses_.loop_of(user.result())) return now;
     masked_[{old, axis}] = fill;

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "tile_core/ir/rewrite.h"
+#include "tile_core/passes/channels.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/passes.h"
 
@@ -33,11 +34,6 @@ std::vector<const Inst*> streamed(const Program& program, const Loop& loop) {
     if (moves && known) loads.push_back(&inst);
   }
   return loads;
-}
-
-int choose_stages(const PassContext& context) {
-  if (context.schedule.stages != Schedule::kAutomatic) return context.schedule.stages;
-  return context.target.cp_async ? 2 : 1;
 }
 
 class PipelineLoops {
@@ -127,8 +123,15 @@ class PipelineLoops {
 
 Program pipeline_loops(const Program& in, const PassContext& context) {
   if (uses_wgmma(in, context)) return in;  // a producer leads
-  PipelineLoops pass(in, choose_stages(context));
-  return rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
+  auto with = [&](int stages) {
+    PipelineLoops pass(in, stages);
+    return rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
+  };
+  if (context.schedule.stages != Schedule::kAutomatic) return with(context.schedule.stages);
+  Program overlapped = with(context.target.cp_async ? 2 : 1);
+  bool fits =
+      Channels(overlapped, context).bytes() <= context.target.shared_bytes_for(context.schedule.blocks);
+  return fits ? overlapped : with(1);
 }
 
 }  // namespace tessera

@@ -11,11 +11,6 @@
 namespace tessera {
 namespace {
 
-bool same_axes(const Type& a, const Type& b) {
-  return a.axes.size() == b.axes.size() &&
-         std::all_of(a.axes.begin(), a.axes.end(), [&](AxisId axis) { return b.has(axis); });
-}
-
 /// Moves a sum into the dot that feeds it.
 class FuseAccumulators {
  public:
@@ -53,7 +48,8 @@ class FuseAccumulators {
   bool fits(ValueId dot, ValueId other, ValueId sum) const {
     const Dot* op = std::get_if<Dot>(&uses_.definer(dot).op);
     return op != nullptr && op->accumulator == ValueId::none && uses_.users(dot).size() == 1 &&
-           uses_.loop_of(dot) == uses_.loop_of(sum) && same_axes(program_.type(dot), program_.type(other));
+           uses_.loop_of(dot) == uses_.loop_of(sum) &&
+           same_axes(program_.type(dot).axes, program_.type(other).axes);
   }
 
   const Program& program_;

@@ -130,7 +130,7 @@ class Solver {
   const Inst* largest_open_access() const {
     const Inst* largest = nullptr;
     std::int64_t most = 0;
-    visit(p_.body, [&](const Inst& inst) {
+    for_each_inst(p_.body, [&](const Inst& inst) {
       ValueId tile = accessed(inst);
       if (tile == ValueId::none || !open(tile) || elements(p_, p_.type(tile)) <= most) return;
       most = elements(p_, p_.type(tile));
@@ -143,14 +143,6 @@ class Solver {
     if (std::holds_alternative<Load>(inst.op)) return inst.result();
     if (const Store* store = std::get_if<Store>(&inst.op)) return store->value;
     return ValueId::none;
-  }
-
-  template <typename Visit>
-  static void visit(const Block& block, const Visit& see) {
-    for (const Inst& inst : block.insts) {
-      see(inst);
-      if (const Loop* loop = std::get_if<Loop>(&inst.op)) visit(loop->body, see);
-    }
   }
 
   void lay_out(const Inst& inst) {

@@ -59,7 +59,6 @@ constexpr int kMaxBlocks = 16;
 constexpr int kMaxVector = 16;
 constexpr int kMaxGroups = 3;
 constexpr int kMaxRaster = 64;
-constexpr int kLanes = 32;
 
 const std::array kRules = {
     Rule{"stages", [](const Call& c) { return out_of_range("stages", c.s.stages, kMaxStages); }},

@@ -1,5 +1,7 @@
 #include "tile_core/target/target.h"
 
+#include <algorithm>
+
 #include "tile_core/base/error.h"
 
 namespace tessera {
@@ -24,6 +26,10 @@ std::string known_names() {
 }
 
 }  // namespace
+
+int Target::shared_bytes_for(int blocks) const {
+  return std::min(shared_bytes, shared_bytes_sm / std::max(blocks, 1) - kKiB);
+}
 
 const std::vector<Target>& Target::all() {
   static const auto* targets = new std::vector<Target>{

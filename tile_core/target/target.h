@@ -12,13 +12,15 @@ struct Target {
   int major = 0;
   int minor = 0;
   int shared_bytes = 0;     ///< opt-in limit of one block
-  int shared_bytes_sm = 0;  ///< of one multiprocessor
+  int shared_bytes_sm = 0;  ///< of one multiprocessor, which takes 1 KiB for itself from each block's part
   int max_threads = 1024;
   int registers_sm = 65536;
   bool cp_async = false;  ///< sm_80 and up
   bool wgmma = false;     ///< sm_90a: dots of warpgroups, fed by the copy engine (TMA) through mbarriers
 
   bool operator==(const Target&) const = default;
+  /// Of one block, where so many are to fit one multiprocessor.
+  int shared_bytes_for(int blocks) const;
 
   /// Throws UserError that lists the known names.
   static const Target& named(std::string_view arch);

@@ -137,6 +137,18 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"infinite_integer", [](Text& t) { t.p.full(i64, {t.m}, -inf); },
                "tile error: the number -inf where i64 stands\n  --> HERE\n"
                "   help: write a number that the dtype holds, or cast the other operand: cast(f32, x)"},
+        Misuse{"integer_out_of_range", [](Text& t) { t.rows(t.m) + 3000000000; },
+               "tile error: the number 3000000000 where i32 stands\n  --> HERE\n"
+               "   help: write a number that the dtype holds, or cast the other operand: cast(f32, x)"},
+        Misuse{"integer_above_any", [](Text& t) { t.m.index() + 1e300; },
+               "tile error: the number 1e+300 where i64 stands\n  --> HERE\n"
+               "   help: write a number that the dtype holds, or cast the other operand: cast(f32, x)"},
+        Misuse{"integer_of_more_digits", [](Text& t) { t.m.index() <= INT64_MAX; },
+               "tile error: the number 9223372036854775807 has more than 53 bits\n  --> HERE\n"
+               "   help: pass it as a number of the call: p.scalar(\"limit\", i64)"},
+        Misuse{"negative_integer_of_more_digits", [](Text& t) { t.p.full(i64, {t.m}, -9007199254740993); },
+               "tile error: the number -9007199254740993 has more than 53 bits\n  --> HERE\n"
+               "   help: pass it as a number of the call: p.scalar(\"limit\", i64)"},
         Misuse{"axes_that_meet_first", [](Text& t) { t.bias(t.n) + t.p.zeros(f32, {t.m}); },
                "tile error: add joins axes that no operand has together\n  --> HERE\n"
                "   first: f32[n:8]  second: f32[m:16]\n"

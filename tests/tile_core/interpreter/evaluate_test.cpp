@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tests/support/programs.h"
+#include "tile_core/base/error.h"
 #include "tile_core/interpreter/buffer.h"
 #include "tile_core/interpreter/interpreter.h"
 #include "tile_core/ir/verify.h"
@@ -68,6 +69,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"div %0, %1", f32, f32, {1, -1, 0}, {0, 0, 0}, {kInfinity, -kInfinity, kNaN}},
         Case{"div %0, %1", i64, i64, {7, -7, 7, -7, -8, 5}, {2, 2, -2, -2, 2, 0}, {3, -4, -4, 3, -4, 0}},
         Case{"mod %0, %1", i64, i64, {7, -7, 7, -7, -8, 5}, {2, 2, -2, -2, 2, 0}, {1, 1, -1, -1, 0, 0}},
+        Case{"mod %0, %1", i64, i64, {-0x1p63, -3}, {-1, -1}, {0, 0}},
+        Case{"add %0, %1", i32, i32, {0x1p31 - 2, -0x1p31}, {1, 0}, {0x1p31 - 1, -0x1p31}},
+        Case{"mul %0, %1", i64, i64, {0x1p31, 3, -1}, {-0x1p31, 0x1p51, -0x1p62}, {-0x1p62, 0x3p51, 0x1p62}},
         Case{"max %0, %1",
              f32,
              f32,
@@ -100,6 +104,99 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"cast %0", f32, i64, {1.9, -1.9}, {0, 0}, {1, -1}},
         Case{"cast %0", f32, f16, {65520, 1.0 / 3}, {0, 0}, {kInfinity, 0x1.554p-2}},
         Case{"cast %0", f32, boolean, {0, 0.5, kNaN}, {0, 0, 0}, {0, 1, 1}}));
+
+struct Unknown {
+  const char* operation;
+  DType operand;
+  DType result;
+  double a;
+  double b;
+};
+void PrintTo(const Unknown& u, std::ostream* out) {
+  *out << u.operation << " of " << u.a << " and " << u.b;
+}
+
+/// An integer that its dtype or a double cannot hold is what nobody knows: it is not stored.
+class IntegersOf : public ::testing::TestWithParam<Unknown> {};
+
+TEST_P(IntegersOf, ThatCannotBeHeldAreNotStored) {
+  const Unknown& u = GetParam();
+  try {
+    apply(u.operation, u.operand, u.result, {u.a}, {u.b});
+    ADD_FAILURE() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              fmt::format("p(): 'c' is given an integer that is more than {}, or the 53 bits of a double, "
+                          "can hold",
+                          name_of(u.result)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Operations, IntegersOf,
+    ::testing::Values(
+        Unknown{"add %0, %1", i32, i32, 0x1p31 - 1, 1}, Unknown{"sub %0, %1", i32, i32, -0x1p31, 1},
+        Unknown{"mul %0, %1", i32, i32, 0x1p16, 0x1p15}, Unknown{"neg %0", i32, i32, -0x1p31, 0},
+        Unknown{"abs %0", i32, i32, -0x1p31, 0}, Unknown{"div %0, %1", i32, i32, -0x1p31, -1},
+        Unknown{"add %0, %1", i64, i64, 0x1p53, 1}, Unknown{"sub %0, %1", i64, i64, -0x1p63, 1},
+        Unknown{"mul %0, %1", i64, i64, 0x1p32, 0x1p32}, Unknown{"div %0, %1", i64, i64, 0x1p62, 3},
+        Unknown{"div %0, %1", i64, i64, -0x1p63, -1}, Unknown{"cast %0", i64, i32, 0x1p31, 0},
+        Unknown{"cast %0", f32, i32, 3e9, 0}, Unknown{"cast %0", f32, i64, kInfinity, 0},
+        Unknown{"cast %0", f32, i64, kNaN, 0}));
+
+/// Of the inputs 3 and 2^40, what `body` makes of them, %0, and of their squares, %1, the second of which
+/// nobody knows; %2 is stored.
+Values of_squares(const std::string& body, DType result) {
+  Program p = parse(fmt::format(
+      "program p stage tile {{\n  dim M\n  axis m:4 grid M\n  in a: i64(M)\n  out c: {}(M)\n  grid m\n"
+      "  %0: i64[m:4] = load a(m)\n  %1: i64[m:4] = mul %0, %0\n  %9: i64 = constant 100\n"
+      "  %8: boolean[m:4] = lt %0, %9\n{}  store c(m), %2\n}}\n",
+      name_of(result), body));
+  verify(p);
+  Buffer a(i64, {2});
+  Buffer c(result, {2});
+  a.set({3, 0x1p40});
+  interpret(p, {a.view(), c.view()}, {});
+  return c.get();
+}
+
+TEST(Integers, ThatNobodyKnowsMayBeSelectedAway) {
+  EXPECT_EQ(of_squares("  %2: i64[m:4] = select %8, %1, %0\n", i64), (Values{9, 0x1p40}));
+  EXPECT_EQ(of_squares("  %3: boolean[m:4] = lt %1, %9\n  %2: boolean[m:4] = logical_and %3, %8\n", boolean),
+            (Values{1, 0}));
+  EXPECT_EQ(of_squares("  %3: boolean[m:4] = lt %1, %9\n  %4: boolean[m:4] = lt %9, %0\n"
+                       "  %2: boolean[m:4] = logical_or %3, %4\n",
+                       boolean),
+            (Values{1, 1}));
+}
+
+TEST(Integers, ThatNobodyKnowsMakeOthersUnknown) {
+  for (const char* operation : {"div %1, %1", "max %0, %1", "min %9, %1", "neg %1"})
+    EXPECT_THROW(of_squares(fmt::format("  %2: i64[m:4] = {}\n", operation), i64), UserError) << operation;
+  for (const char* operation : {"lt %0, %1", "ne %1, %1", "cast %1"})
+    EXPECT_THROW(of_squares(fmt::format("  %2: boolean[m:4] = {}\n", operation), boolean), UserError)
+        << operation;
+  EXPECT_THROW(of_squares("  %3: boolean[m:4] = lt %0, %1\n  %2: i64[m:4] = select %3, %0, %9\n", i64),
+               UserError);
+  EXPECT_THROW(of_squares("  %3: boolean[m:4] = lt %0, %1\n  %2: boolean[m:4] = logical_not %3\n", boolean),
+               UserError);
+  for (const char* reduction : {"sum", "max", "min"})
+    EXPECT_THROW(of_squares(fmt::format("  %2: i64 = reduce_{}<m> %1\n", reduction), i64), UserError)
+        << reduction;
+}
+
+TEST(Integers, ThatNobodyKnowsAreNoIndices) {
+  try {
+    of_squares(
+        "  %3: i64 = mul %9, %9\n  %4: i64 = mul %3, %3\n  %5: i64 = mul %4, %4\n  %6: i64 = mul %5, %5\n  "
+        "%2: i64 = load a(%6)\n",
+        i64);
+    ADD_FAILURE() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(),
+                 "p(): an index or a bound is more than its dtype, or the 53 bits of a double, can hold");
+  }
+}
 
 /// Runs a program on an input [2, 3] of 1 to 6, an input [3] of 10, 20, 30 and an output of the given sizes.
 Values run(const std::string& body, DType dtype, std::vector<std::int64_t> sizes, const std::string& dims) {

@@ -40,10 +40,10 @@ std::vector<double> sums_of_warps(const std::string& layout, int warps) {
   %0: f32[w:WARPS] x 1 = channel order (w) pitch WARPS
   %1: i64 = constant 0
   %2: f32[n:8] registers<LAYOUT> = load x(n at %1)
-  %3: f32[w:WARPS] registers<warp w:WARPSx1> = reduce_warp_sum<n> %2 to w
+  %3: f32[w:WARPS] registers<lane *:32x0, warp w:WARPSx1> = reduce_warp_sum<n> %2 to w
   write_shared %0, %3
   barrier
-  %4: f32[w:WARPS] registers<reg w:WARPSx1> = read_shared %0
+  %4: f32[w:WARPS] registers<reg w:WARPSx1, lane *:32x0, warp *:WARPSx0> = read_shared %0
   %5: f32 = reduce_min<w> %4
   store low(), %5
   %6: f32 = reduce_max<w> %4
@@ -65,10 +65,11 @@ std::vector<double> sums_of_warps(const std::string& layout, int warps) {
 
 TEST(Machine, WarpsReduceWhatTheirLayoutGivesThem) {
   using Sums = std::vector<double>;
-  EXPECT_EQ(sums_of_warps("lane n:4x1, warp n:2x4", 2), (Sums{1 + 2 + 3 + 4, 5 + 6 + 7 + 8}));
-  EXPECT_EQ(sums_of_warps("lane n:4x2, warp n:2x1", 2), (Sums{1 + 3 + 5 + 7, 2 + 4 + 6 + 8}));
-  EXPECT_EQ(sums_of_warps("reg n:2x1, lane n:2x4, warp n:2x2", 2), (Sums{1 + 2 + 5 + 6, 3 + 4 + 7 + 8}));
-  EXPECT_EQ(sums_of_warps("lane n:2x2, warp n:2x1, warp n:2x4", 4), (Sums{1 + 3, 6 + 8}));
+  EXPECT_EQ(sums_of_warps("lane n:4x1, lane *:8x0, warp n:2x4", 2), (Sums{1 + 2 + 3 + 4, 5 + 6 + 7 + 8}));
+  EXPECT_EQ(sums_of_warps("lane n:4x2, lane *:8x0, warp n:2x1", 2), (Sums{1 + 3 + 5 + 7, 2 + 4 + 6 + 8}));
+  EXPECT_EQ(sums_of_warps("reg n:2x1, lane n:2x4, lane *:16x0, warp n:2x2", 2),
+            (Sums{1 + 2 + 5 + 6, 3 + 4 + 7 + 8}));
+  EXPECT_EQ(sums_of_warps("lane n:2x2, lane *:16x0, warp n:2x1, warp n:2x4", 4), (Sums{1 + 3, 6 + 8}));
 }
 
 struct Mistake {

@@ -116,6 +116,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "tile error: expected '=', but got 'wait_dots'\n  --> program text:2\n   column 20 of:   %0: "
                 "f32, %1: "
                 "f32 wait_dots 0"},
+        Mistake{"program p stage tile {\n  %0: f32 registers<reg *:4x99999999999> = constant 1\n}",
+                "tile error: expected a stride, as x8, but got 'x99999999999'\n  --> program text:2\n   "
+                "column 28 of:   %0: f32 registers<reg *:4x99999999999> = constant 1"},
+        Mistake{"program p stage tile {\n  %0: f32 registers<reg *:4x> = constant 1\n}",
+                "tile error: expected a stride, as x8, but got 'x'\n  --> program text:2\n   column 28 of:   "
+                "%0: f32 registers<reg *:4x> = constant 1"},
         Mistake{"program p stage tile {\n  %0: f32 = constant 1\n",
                 "tile error: expected an operation, but got the end of the text\n  --> program text:3\n   "
                 "column 1 of: "}));

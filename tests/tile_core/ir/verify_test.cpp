@@ -23,6 +23,23 @@ TEST(Verify, NamesTheInstructionItsPlaceAndTheStage) {
             "   %9: f32[m:16] = cast %8   --> hand-made:23");
 }
 
+TEST(Verify, ReductionsKeepTheOrderOfRegisters) {
+  Program p = parse(
+      "program p stage laid_out warps 1 {\n  dim A\n  dim B\n  dim C\n  axis a:2 all A\n  axis b:2 all B\n"
+      "  axis c:2 all C\n  in x: f32(A, B, C)\n  out y: f32(A, B)\n  %0: i64 = constant 0\n"
+      "  %1: f32[a:2, b:2, c:2] registers<reg a:2x1, reg b:2x1, reg c:2x1, lane *:32x0> = load x(a at %0, b "
+      "at %0, c at "
+      "%0)\n  %2: f32[a:2, b:2] registers<reg b:2x1, reg a:2x1, lane *:32x0> = reduce_sum<c> %1\n"
+      "  store y(a at %0, b at %0), %2\n}\n");
+  std::string error = error_of(p);
+  EXPECT_EQ(
+      error.substr(0, error.find(" (Stage::")),
+      "internal tessera error: verify p: registers count in other orders: %1: f32[a:2, b:2, c:2] "
+      "registers<reg "
+      "a:2x1, reg b:2x1, reg c:2x1, lane *:32x0> and %2: f32[a:2, b:2] registers<reg b:2x1, reg a:2x1, lane "
+      "*:32x0>");
+}
+
 class VerifyError : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(VerifyError, SaysWhatIsWrong) {
@@ -47,6 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Mistake{"gemm_tile", "%2: i64 = size K", "%2: i32 = size K",
                 "gemm: expected the type i64, but got %2: i32"},
+        Mistake{"gemm_tile", "%1: i64 = constant 0", "%1: i64 = constant 0.5", "gemm: i64 cannot hold 0.5"},
+        Mistake{"gemm_tile", "%1: i64 = constant 0", "%1: i64 = constant inf", "gemm: i64 cannot hold inf"},
         Mistake{"gemm_tile", "%9: f32[n:32] = cast %8", "%9: f32[n:32] = neg %8",
                 "gemm: expected the type bf16[n:32], but got %9: f32[n:32]"},
         Mistake{"gemm_tile", "= add %7, %9", "= add %7, %8",
@@ -135,8 +154,23 @@ INSTANTIATE_TEST_SUITE_P(
                 "gemm: the layout has an axis that the tile has not: %20: bf16[n:32] registers<reg m:2x1, "
                 "reg n:2x16, lane n:16x1, lane *:2x0, warp *:2x0>"},
         Mistake{"gemm_laid_out", "warps 2", "warps 1",
-                "gemm: the layout needs 32 lanes and 2 warps, but there are 32 and 1: %11: f32[m:16, n:32] "
+                "gemm: the layout is of 32 lanes and 2 warps, but there are 32 and 1: %11: f32[m:16, n:32] "
                 "registers<reg n:2x16, reg m:4x4, lane n:16x1, lane m:2x1, warp m:2x2>"},
+        Mistake{"gemm_laid_out", "%20: bf16[n:32] registers<reg n:2x16, lane n:16x1, lane *:2x0,",
+                "%20: bf16[n:32] registers<reg n:2x16, lane n:16x1,",
+                "gemm: the layout is of 16 lanes and 2 warps, but there are 32 and 2: %20: bf16[n:32] "
+                "registers<reg n:2x16, lane n:16x1, warp *:2x0>"},
+        Mistake{"gemm_laid_out", "%20: bf16[n:32] registers<reg n:2x16, lane n:16x1, lane *:2x0, warp *:2x0>",
+                "%20: bf16[n:32] registers<reg n:2x16, lane n:16x1, lane *:2x0>",
+                "gemm: the layout is of 32 lanes and 1 warps, but there are 32 and 2: %20: bf16[n:32] "
+                "registers<reg n:2x16, lane n:16x1, lane *:2x0>"},
+        Mistake{
+            "gemm_laid_out", "%23: bf16[m:16, n:32] registers<reg n:2x16, reg m:4x4,",
+            "%23: bf16[m:16, n:32] registers<reg m:4x4, reg n:2x16,",
+            "gemm: registers count in other orders: %23: bf16[m:16, n:32] registers<reg m:4x4, reg n:2x16, "
+            "lane "
+            "n:16x1, lane m:2x1, warp m:2x2> and %22: f32[m:16, n:32] registers<reg n:2x16, reg m:4x4, lane "
+            "n:16x1, lane m:2x1, warp m:2x2>"},
         Mistake{"gemm_laid_out", "%21: f32[n:32] registers<reg n:2x16, lane n:16x1, lane *:2x0,",
                 "%21: f32[n:32] registers<reg n:2x16, lane *:2x0, lane n:16x1,",
                 "gemm: other threads hold axis 'n' of the operand %20: bf16[n:32] registers<reg n:2x16, lane "

@@ -72,7 +72,28 @@ TEST(PassErrors, SayWhatFillsTheSharedMemory) {
       error_of(product(128), context({.stages = 3}, "sm_120a")),
       "tile error: shared memory: 208896 bytes needed, sm_120a has 101376 ('product', schedule stages=3)\n"
       "   3 x 34816 bytes for f32[m:128, k:64] x 3 · 3 x 34816 bytes for f32[n:128, k:64] x 3\n"
-      "   help: smaller tiles or fewer stages");
+      "   help: smaller tiles, or fewer stages: stages=2 needs 139264 bytes, stages=1 needs 69632 bytes");
+}
+
+TEST(PassErrors, SayHowManyBlocksFillTheSharedMemory) {
+  const Schedule three{.stages = 1, .blocks = 3};
+  EXPECT_EQ(lower(product(128), context(three, "sm_90a")).launch.shared_bytes, 69632);
+  EXPECT_EQ(
+      error_of(product(128), context({.stages = 1, .blocks = 4}, "sm_90a")),
+      "tile error: shared memory: 69632 bytes needed, sm_90a has 57344 for each of 4 blocks ('product', "
+      "schedule stages=1 blocks=4)\n"
+      "   1 x 34816 bytes for f32[m:128, k:64] x 1 · 1 x 34816 bytes for f32[n:128, k:64] x 1\n"
+      "   help: smaller tiles or fewer blocks");
+}
+
+/// Two where they fit.
+TEST(Pipeline, StagesAreAsManyAsTheSharedMemoryTakes) {
+  auto bytes = [](const Schedule& schedule, const char* arch) {
+    return lower(product(128), context(schedule, arch)).launch.shared_bytes;
+  };
+  EXPECT_EQ(bytes({}, "sm_90a"), 139264);
+  EXPECT_EQ(bytes({}, "sm_120a"), 69632);
+  EXPECT_EQ(bytes({.blocks = 2}, "sm_90a"), 69632);
 }
 
 TEST(PassErrors, SayThatAReducedAxisIsNeverIndexed) {

@@ -9,7 +9,6 @@
 namespace tessera {
 namespace {
 
-constexpr int kLanes = 32;
 constexpr int kExtents[] = {1, 2, 3, 8, 12, 20, 32, 48, 96, 128, 176};
 
 /// A program with two axes and nothing else.
