@@ -77,7 +77,7 @@ void Machine::execute(Instance&, const Inst& inst, const Channel& o) {
 
 Place Machine::read(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event) {
   Place place = memory_.place(slot);
-  passing_.check_owner(by, inst, place, "read");
+  passing_.check_reader(by, inst, place);
   if (!checked_) return place;
   bool asynchronous = event.agent == Agent::dots || event.agent == Agent::stores;
   memory_.read(place, {what, &inst, &by, event, asynchronous});
@@ -86,16 +86,10 @@ Place Machine::read(Instance& by, const Inst& inst, const Slot& slot, const char
 
 Place Machine::write(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event) {
   Place place = memory_.place(slot);
-  passing_.check_owner(by, inst, place, "written");
+  passing_.check_writer(by, inst, place);
   if (!checked_) return place;
   memory_.write(place, {what, &inst, &by, event});
   return place;
-}
-
-void Machine::execute(Instance& by, const Inst& inst, const View& o) {
-  Place place = memory_.place(o.slot);
-  passing_.check_owner(by, inst, place, "read");
-  run_.value(inst.result()) = run_.arranged(run_.type(inst.result()).axes, {place.axes, memory_.get(place)});
 }
 
 void Machine::execute(Instance& by, const Inst& inst, const PassSlot& o) {
@@ -115,9 +109,17 @@ void Machine::execute(Instance& by, const Inst& inst, const WriteShared& o) {
   memory_.set(place, run_.arranged(place.axes, run_.tile(o.value)));
 }
 
-void Machine::execute(Instance& by, const Inst& inst, const ReadShared& o) {
-  Place place = read(by, inst, o.from, "read", by.act());
+void Machine::read_tile(Instance& by, const Inst& inst, const Slot& slot) {
+  Place place = read(by, inst, slot, "read", by.act());
   run_.value(inst.result()) = run_.arranged(run_.type(inst.result()).axes, {place.axes, memory_.get(place)});
+}
+
+void Machine::execute(Instance& by, const Inst& inst, const View& o) {
+  read_tile(by, inst, o.slot);
+}
+
+void Machine::execute(Instance& by, const Inst& inst, const ReadShared& o) {
+  read_tile(by, inst, o.from);
 }
 
 void Machine::execute(Instance& by, const Inst& inst, const DotShared& o) {

@@ -63,6 +63,7 @@ class Machine {
   };
 
   Place read(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event);
+  void read_tile(Instance& by, const Inst& inst, const Slot& slot);
   Place write(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event);
   void transfer_in(const Transfer& copy);
   void transfer_out(const Transfer& copy);

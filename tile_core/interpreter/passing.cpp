@@ -153,13 +153,18 @@ void Passing::land(Passed& slot) {
   slot.coming.clear();
 }
 
-void Passing::check_owner(const Instance& instance, const Inst& inst, const Place& place, const char* how) {
+void Passing::check_reader(const Instance& instance, const Inst& inst, const Place& place) {
+  if (!passes(place.channel)) return;
+  Passed& slot = at(place);
+  if (slot.readers.contains(&instance) || slot.writers.contains(&instance)) return;
+  fail(instance, inst, slot, fmt::format("is read, but {} has not waited for it", instance.name));
+}
+
+void Passing::check_writer(const Instance& instance, const Inst& inst, const Place& place) {
   if (!passes(place.channel)) return;
   Passed& slot = at(place);
   if (slot.readers.contains(&instance) || writing(instance, inst, slot) != nullptr) return;
-  bool read = how == std::string_view("read");
-  fail(instance, inst, slot,
-       fmt::format("is {}, but {} has not {} it", how, instance.name, read ? "waited for" : "acquired"));
+  fail(instance, inst, slot, fmt::format("is written, but {} has not acquired it", instance.name));
 }
 
 void Passing::leave(const Instance& instance) const {

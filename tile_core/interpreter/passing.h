@@ -26,8 +26,9 @@ class Passing {
   /// Starts a bulk copy.
   void copy(const Instance& instance, Transfer copy);
 
-  /// Throws where the instance does not own the slot, which is "read" or "written".
-  void check_owner(const Instance& instance, const Inst& inst, const Place& place, const char* how);
+  /// Throw where the instance does not own the slot.
+  void check_reader(const Instance& instance, const Inst& inst, const Place& place);
+  void check_writer(const Instance& instance, const Inst& inst, const Place& place);
   /// Throw where slots are not what they were when the instance, or the block, began.
   void leave(const Instance& instance) const;
   void leave_block() const;
