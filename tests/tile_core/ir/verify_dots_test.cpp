@@ -54,30 +54,31 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Layouts, VerifyDots,
-    ::testing::Values(Mistake{"chain_roles",
-                              "%14: f32[i:64, j:32] pending registers<reg j:2x1, reg i:2x8, reg j:4x8, lane "
-                              "j:4x2, lane i:8x1, warp i:4x16>",
-                              "%14: f32[i:64, j:32] pending registers<reg j:2x1, reg j:4x8, reg i:2x8, lane "
-                              "j:4x2, lane i:8x1, warp i:4x16>",
-                              "chain: the layout has to be <reg j:2x1, reg i:2x8, reg j:4x8, lane j:4x2, "
-                              "lane i:8x1, warp i:4x16>, but got %14: f32[i:64, j:32] pending registers<reg "
-                              "j:2x1, reg j:4x8, reg i:2x8, lane j:4x2, lane i:8x1, warp i:4x16>"},
-                      Mistake{"chain_roles",
-                              "%16: f16[i:64, j:32] registers<reg j:2x1, reg i:2x8, reg j:4x8, lane j:4x2, "
-                              "lane i:8x1, warp i:4x16>",
-                              "%16: f16[i:64, j:32] registers<reg i:2x8, reg j:2x1, reg j:4x8, lane j:4x2, "
-                              "lane i:8x1, warp i:4x16>",
-                              "chain: the layout has to be <reg j:2x1, reg i:2x8, reg j:4x8, lane j:4x2, "
-                              "lane i:8x1, warp i:4x16>, but got %16: f16[i:64, j:32] registers<reg i:2x8, "
-                              "reg j:2x1, reg j:4x8, lane j:4x2, lane i:8x1, warp i:4x16>"},
-                      Mistake{"gemm_roles",
-                              "%60: bf16[m:64, ns:16] registers<reg ns:2x1, reg m:2x8, reg ns:2x8, lane "
-                              "ns:4x2, lane m:8x1, warp m:4x16>",
-                              "%60: bf16[m:64, ns:16] registers<reg ns:2x1, reg ns:2x8, reg m:2x8, lane "
-                              "ns:4x2, lane m:8x1, warp m:4x16>",
-                              "gemm: the layout has to be <reg ns:2x1, reg m:2x8, reg ns:2x8, lane ns:4x2, "
-                              "lane m:8x1, warp m:4x16>, but got %60: bf16[m:64, ns:16] registers<reg "
-                              "ns:2x1, reg ns:2x8, reg m:2x8, lane ns:4x2, lane m:8x1, warp m:4x16>"}));
+    ::testing::Values(
+        Mistake{"chain_roles",
+                "%14: f32[i:64, j:32] pending registers<reg j:2x1, reg i:2x8, reg j:4x8, lane "
+                "j:4x2, lane i:8x1, warp i:4x16>",
+                "%14: f32[i:64, j:32] pending registers<reg j:2x1, reg j:4x8, reg i:2x8, lane "
+                "j:4x2, lane i:8x1, warp i:4x16>",
+                "chain: the layout has to be <reg j:2x1, reg i:2x8, reg j:4x8, lane j:4x2, "
+                "lane i:8x1, warp i:4x16>, but got %14: f32[i:64, j:32] pending registers<reg "
+                "j:2x1, reg j:4x8, reg i:2x8, lane j:4x2, lane i:8x1, warp i:4x16>"},
+        Mistake{"chain_roles",
+                "%16: f16[i:64, j:32] registers<reg j:2x1, reg i:2x8, reg j:4x8, lane j:4x2, "
+                "lane i:8x1, warp i:4x16>",
+                "%16: f16[i:64, j:32] registers<reg i:2x8, reg j:2x1, reg j:4x8, lane j:4x2, "
+                "lane i:8x1, warp i:4x16>",
+                "chain: registers count in other orders: %16: f16[i:64, j:32] registers<reg i:2x8, reg "
+                "j:2x1, reg j:4x8, lane j:4x2, lane i:8x1, warp i:4x16> and %15: f32[i:64, j:32] "
+                "registers<reg j:2x1, reg i:2x8, reg j:4x8, lane j:4x2, lane i:8x1, warp i:4x16>"},
+        Mistake{"gemm_roles",
+                "%60: bf16[m:64, ns:16] registers<reg ns:2x1, reg m:2x8, reg ns:2x8, lane "
+                "ns:4x2, lane m:8x1, warp m:4x16>",
+                "%60: bf16[m:64, ns:16] registers<reg ns:2x1, reg ns:2x8, reg m:2x8, lane "
+                "ns:4x2, lane m:8x1, warp m:4x16>",
+                "gemm: the layout has to be <reg ns:2x1, reg m:2x8, reg ns:2x8, lane ns:4x2, "
+                "lane m:8x1, warp m:4x16>, but got %60: bf16[m:64, ns:16] registers<reg "
+                "ns:2x1, reg ns:2x8, reg m:2x8, lane ns:4x2, lane m:8x1, warp m:4x16>"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Steps, VerifyDots,

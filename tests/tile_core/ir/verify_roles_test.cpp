@@ -85,7 +85,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"gemm_roles", "commit %0[%33 + 0]\n", "commit %0[%33 + 0]\n          barrier\n",
                 "gemm: an elected role runs scalars, passes slots and asks for bulk copies only"},
         Mistake{"gemm_roles", "commit %0[%33 + 0]\n",
-                "commit %0[%33 + 0]\n          %98: i64[m:64] registers<reg m:64x1> = index m at %8\n",
+                "commit %0[%33 + 0]\n          %98: i64[m:64] registers<reg m:64x1, lane *:32x0, warp *:4x0> "
+                "= index m at %8\n",
                 "gemm: an elected role runs scalars, passes slots and asks for bulk copies only"},
         Mistake{"gemm_roles", "copy_bulk b(nt at %30, k at %32) to %1[%33 + 0]",
                 "copy_async b(nt at %30, k at %32) to %1[%33 + 0] vector 8",
@@ -95,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"gemm_roles", "  roles {", "  barrier\n  roles {",
                 "gemm: only channels and scalars stand beside the roles, and before them"},
         Mistake{"gemm_roles", "  roles {",
-                "  %99: i64[m:64] registers<reg m:64x1> = index m at %8\n  roles {",
+                "  %99: i64[m:64] registers<reg m:64x1, lane *:32x0, warp *:12x0> = index m at %8\n  roles {",
                 "gemm: only channels and scalars stand beside the roles, and before them"},
         Mistake{"gemm_roles", "  roles {", "  roles {\n    role warps 12 {\n    }\n  }\n  roles {",
                 "gemm: the roles are not the program's last statement"},
@@ -109,10 +110,11 @@ INSTANTIATE_TEST_SUITE_P(
     Layouts, VerifyRoles,
     ::testing::Values(
         Mistake{"gemm_roles", "warps 4 instances 2 registers 232", "warps 2 instances 4",
-                "gemm: the layout needs 32 lanes and 4 warps, but there are 32 and 2: %44: f32[m:64, nt:32] "
+                "gemm: the layout is of 32 lanes and 4 warps, but there are 32 and 2: %44: f32[m:64, nt:32] "
                 "pending registers<reg nt:2x1, reg m:2x8, reg nt:4x8, lane nt:4x2, lane m:8x1, warp m:4x16>"},
         Mistake{"chain_roles", "role warps 4 {", "role warps 8 {",
-                "chain: a dot is issued by 4 warps, but here are 8"},
+                "chain: the layout is of 32 lanes and 4 warps, but there are 32 and 8: %10: f32[i:64, d:64] "
+                "registers<reg d:2x1, reg i:2x8, reg d:8x8, lane d:4x2, lane i:8x1, warp i:4x16>"},
         Mistake{"chain_roles", "warps 8 {", "warps 12 {",
                 "chain: the roles have 8 warps, the block has 12"}));
 

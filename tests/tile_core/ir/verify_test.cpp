@@ -31,7 +31,7 @@ TEST(Verify, ReductionsKeepTheOrderOfRegisters) {
       "at %0, c at "
       "%0)\n  %2: f32[a:2, b:2] registers<reg b:2x1, reg a:2x1, lane *:32x0> = reduce_sum<c> %1\n"
       "  store y(a at %0, b at %0), %2\n}\n");
-  std::string error = error_of(p);
+  std::string error = test::error_of(p);
   EXPECT_EQ(
       error.substr(0, error.find(" (Stage::")),
       "internal tessera error: verify p: registers count in other orders: %1: f32[a:2, b:2, c:2] "

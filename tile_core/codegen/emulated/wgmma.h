@@ -62,19 +62,21 @@ void run_dot(const Dot& dot) {
   }
 }
 
-/// This thread's share of what the warpgroup reads.
+/// What the warpgroup reads must be there for each of its threads. Many threads read the same columns: one of
+/// them looks at all values of k, the others at the first.
 inline void note_operands(const Dot& dot, const Place& place) {
-  const Stamp reader = stamp(agent_of_dots(block.running), self().committed_dots + 1);
-  const auto note = [&](unsigned long long descriptor, bool major, int line) {
-    for (int k = 0; k < 16; ++k)
+  const Stamp reader{agent_of_dots(block.running), self().committed_dots + 1};
+  const auto note = [&](unsigned long long descriptor, bool major, int line, int count) {
+    for (int k = 0; k < count; ++k)
       note_read(pointer_to(operand_address(descriptor, major, line, k)), 2, place, reader, true);
   };
   check_descriptor(dot.b, place);
-  for (int i = 0; i < dot.columns / 4; ++i) note(dot.b, dot.b_major, i / 2 * 8 + first_column() + i % 2);
+  for (int i = 0; i < dot.columns / 4; ++i)
+    note(dot.b, dot.b_major, i / 2 * 8 + first_column() + i % 2, block.running % kGroup < 4 ? 16 : 1);
   if (dot.registers != nullptr) return;
   check_descriptor(dot.a, place);
-  note(dot.a, dot.a_major, first_row());
-  note(dot.a, dot.a_major, first_row() + 8);
+  note(dot.a, dot.a_major, first_row(), 16);
+  note(dot.a, dot.a_major, first_row() + 8, 16);
 }
 
 constexpr unsigned kInFlight = 0x7fdead00;  // a NaN
