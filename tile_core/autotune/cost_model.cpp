@@ -2,14 +2,12 @@
 
 namespace tessera::autotune {
 
-std::string CostModel::reason() const {
-  return prefers_native() ? "no record shows a generated kernel faster here"
-                          : "the policy is tile, and nothing is measured here";
-}
-
-std::string CostModel::verdict() const {
-  return prefers_native() ? "no record shows it faster than native"
-                          : "behind the chosen one in the operator's own order";
+Assumption assumption(Policy policy) {
+  if (policy == Policy::tile) {
+    return {false, "the policy is tile, and nothing is measured here",
+            "behind the chosen one in the operator's own order"};
+  }
+  return {true, "no record shows a generated kernel faster here", "no record shows it faster than native"};
 }
 
 }  // namespace tessera::autotune

@@ -1,25 +1,18 @@
 #pragma once
-#include <string>
+#include <string_view>
 
 #include "tile_core/base/env.h"
 
 namespace tessera::autotune {
 
-/// What is assumed of a shape that nobody measured. The kernels of the plain path are no match for ATen's
-/// libraries in general, so that native runs unless the policy is tile; then the operator's own order of
-/// variants counts.
-class CostModel {
- public:
-  explicit CostModel(Policy policy) : policy_(policy) {}
-
-  bool prefers_native() const { return policy_ != Policy::tile; }
-  /// Why the chosen candidate was chosen.
-  std::string reason() const;
-  /// Why a tile variant that could run was not.
-  std::string verdict() const;
-
- private:
-  Policy policy_;
+/// What is assumed of a shape that nobody measured.
+struct Assumption {
+  bool native = true;        ///< else the operator's own order of variants counts
+  std::string_view reason;   ///< why the chosen candidate was chosen
+  std::string_view verdict;  ///< why a tile variant that could run was not
 };
+
+/// Native, unless the policy is tile: without a measurement nothing says that a generated kernel is faster.
+Assumption assumption(Policy policy);
 
 }  // namespace tessera::autotune

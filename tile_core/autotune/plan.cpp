@@ -89,12 +89,13 @@ class Choice {
   }
 
   void by_cost_model() {
-    const CostModel model(policy_);
-    if (model.prefers_native()) accept({}, "native", {}, Source::cost_model, model.reason());
+    const Assumption assumed = assumption(policy_);
+    const std::string reason(assumed.reason);
+    if (assumed.native) accept({}, "native", {}, Source::cost_model, reason);
     for (const Variant& variant : space_) {
-      const std::string problem = accepted_ ? model.verdict() : illegal_(variant);
+      const std::string problem = accepted_ ? std::string(assumed.verdict) : illegal_(variant);
       if (problem.empty()) {
-        accept(variant, to_text(variant), {}, Source::cost_model, model.reason());
+        accept(variant, to_text(variant), {}, Source::cost_model, reason);
       } else {
         reject(to_text(variant), {}, problem);
         if (!accepted_)

@@ -34,6 +34,7 @@ std::string help(const Program& p, int blocks) {
 
 std::string too_big(const Program& p, const PassContext& c, std::int64_t total) {
   int blocks = c.schedule.blocks;
+  std::string each = blocks > 1 ? fmt::format(" for each of {} blocks", blocks) : "";
   std::string parts;
   for (const Inst& inst : p.body.insts) {
     const Channel* channel = std::get_if<Channel>(&inst.op);
@@ -45,8 +46,7 @@ std::string too_big(const Program& p, const PassContext& c, std::int64_t total) 
   }
   return fmt::format(
       "tile error: shared memory: {} bytes needed, {} has {}{} ('{}', schedule {})\n   {}\n   help: {}",
-      total, c.target.arch, c.target.shared_bytes_for(blocks),
-      blocks > 1 ? fmt::format(" for each of {} blocks", blocks) : "", p.name, to_text(c.schedule), parts,
+      total, c.target.arch, c.target.shared_bytes_for(blocks), each, p.name, to_text(c.schedule), parts,
       help(p, blocks));
 }
 
