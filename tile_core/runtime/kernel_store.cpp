@@ -1,5 +1,6 @@
 #include "tile_core/runtime/kernel_store.h"
 
+#include <fmt/ranges.h>
 #include <functional>
 #include <optional>
 #include <unordered_map>
@@ -185,8 +186,11 @@ Store& store() {
 
 // Two texts never differ in the launch alone, but a mistake there must not mix two kernels up.
 std::string identity(const KernelText& text, const Target& target) {
-  return fmt::format("{} {} {} {} {}", sha256(text.text), text.name, text.threads, text.shared_bytes,
-                     target.arch);
+  std::string id = fmt::format("{} {} {} {} {} {}", sha256(text.text), text.name, text.threads,
+                               text.shared_bytes, target.arch, text.persistent ? text.blocks : 0);
+  for (const TensorMap& map : text.maps)
+    id += fmt::format(" {} {} {} {}", map.tensor, map.contiguous, fmt::join(map.box, ","), map.swizzle);
+  return id;
 }
 
 }  // namespace
