@@ -26,6 +26,7 @@ struct CoveredDim {
   int tensor = 0;
   int dim = 0;
   int tile = 1;
+  std::string name = {};  ///< of the dim
   bool operator==(const CoveredDim&) const = default;
 };
 
@@ -39,5 +40,8 @@ struct KernelText {
   std::vector<GridAxis> grid;
   std::vector<CoveredDim> covered;
 };
+
+/// A kernel that does nothing, to try a compiler with.
+KernelText empty_kernel();
 
 }  // namespace tessera
