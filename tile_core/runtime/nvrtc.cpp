@@ -14,10 +14,16 @@ namespace {
 
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
+/// Whether there is such a file, as far as this user may know.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 void add_folder(std::vector<std::string>& candidates, const std::string& folder) {
   for (const char* name : kNames) {
     const std::filesystem::path path = std::filesystem::path(folder) / name;
-    if (std::filesystem::exists(path)) candidates.push_back(path.string());
+    if (is_there(path)) candidates.push_back(path.string());
   }
 }
 
@@ -40,7 +46,7 @@ void add_torch_folders(std::vector<std::string>& candidates) {
 void load_builtins(const std::string& nvrtc, int major, int minor) {
   const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
   const std::filesystem::path beside = std::filesystem::path(folder_of(nvrtc)) / name;
-  if (std::filesystem::exists(beside)) dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (is_there(beside)) dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 struct Found {
