@@ -7,7 +7,7 @@ function(tessera_options target)
                          -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${source_from_build}/=)
 endfunction()
 
-# One target per folder. tessera_room(NAME SOURCES ... NEEDS ...) declares the folder's object library; the direction
+# One target per folder. tessera_room(NAME SOURCES ... NEEDS ...) declares the folder's static library; the direction
 # of the NEEDS is the plan of the house and tests/architecture_test.cpp checks the includes against it.
 function(tessera_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;NEEDS" ${ARGN})

@@ -87,12 +87,16 @@ std::vector<CoveredDim> covered(const Program& program) {
   for (const AxisInfo& axis : program.axes) {
     if (axis.kind != AxisKind::all) continue;
     Parameter size = size_of_dim(program, axis.dim);
-    dims.push_back({size.tensor, size.dim, axis.extent});
+    dims.push_back({size.tensor, size.dim, axis.extent, program.dim(axis.dim).name});
   }
   return dims;
 }
 
 }  // namespace
+
+KernelText empty_kernel() {
+  return {.name = "nothing", .text = "extern \"C\" __global__ void nothing() {}"};
+}
 
 KernelText emit_cuda(const Program& program, const Facts& facts, const Schedule& schedule, Prelude prelude) {
   if (program.stage != Stage::ready) {

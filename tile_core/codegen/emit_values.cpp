@@ -57,11 +57,13 @@ std::string Emitter::binary(const Binary& o, const std::string& a, const std::st
   throw InternalError::format("codegen: no C operator for binary {}", static_cast<int>(o.fn));
 }
 
-/// Whether an index is below a bound: 64-bit arithmetic once, and a comparison of constants for each
-/// register.
-std::string Emitter::below(const Index& index, const std::string& bound, const Layout& layout) const {
-  return fmt::format("({}) < steps_below({}, {} + ({}))", register_coordinate(layout, index.axis, "r"), bound,
-                     name(index.start), thread_coordinate(layout, index.axis));
+/// Whether an index is below a bound, or up to it: 64-bit arithmetic once, and a comparison of constants for
+/// each register.
+std::string Emitter::below(const Index& index, BinaryFn fn, const std::string& bound,
+                           const Layout& layout) const {
+  return fmt::format("({}) < steps_{}({}, {} + ({}))", register_coordinate(layout, index.axis, "r"),
+                     fn == BinaryFn::lt ? "below" : "up_to", bound, name(index.start),
+                     thread_coordinate(layout, index.axis));
 }
 
 /// Assigns an expression over r to every register of the result, or to the scalar.
@@ -132,8 +134,7 @@ void Emitter::emit_value(const Inst& inst) {
     auto index = indices_.find(o->a);
     bool bounded = index != indices_.end() && (o->fn == BinaryFn::lt || o->fn == BinaryFn::le);
     if (!bounded) return pointwise(inst, rounded(binary(*o, wide(o->a), wide(o->b))));
-    return pointwise(inst,
-                     below(index->second, o->fn == BinaryFn::lt ? at(o->b) : at(o->b) + " + 1", type.layout));
+    return pointwise(inst, below(index->second, o->fn, at(o->b), type.layout));
   }
   if (const Select* o = std::get_if<Select>(&inst.op)) {
     return pointwise(inst, fmt::format("{} ? {} : {}", at(o->condition), at(o->a), at(o->b)));

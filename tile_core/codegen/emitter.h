@@ -76,7 +76,7 @@ class Emitter {
   std::string literal(DType dtype, double value) const;
   std::string unary(const Unary& o, const std::string& a) const;
   std::string binary(const Binary& o, const std::string& a, const std::string& b) const;
-  std::string below(const Index& index, const std::string& bound, const Layout& layout) const;
+  std::string below(const Index& index, BinaryFn fn, const std::string& bound, const Layout& layout) const;
   void pointwise(const Inst& inst, const std::string& expression);
   void emit_value(const Inst& inst);
   void emit_cast(const Inst& inst, const Cast& o);

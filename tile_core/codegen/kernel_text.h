@@ -26,6 +26,7 @@ struct CoveredDim {
   int tensor = 0;
   int dim = 0;
   int tile = 1;
+  std::string name = {};  ///< of the dim
   bool operator==(const CoveredDim&) const = default;
 };
 
@@ -53,5 +54,8 @@ struct KernelText {
   bool persistent = false;  ///< at most as many blocks as the device holds at a time; each visits more tiles
   int blocks = 1;           ///< resident blocks of a multiprocessor that the kernel is built for
 };
+
+/// A kernel that does nothing, to try a compiler with.
+KernelText empty_kernel();
 
 }  // namespace tessera

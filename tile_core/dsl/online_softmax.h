@@ -4,8 +4,9 @@
 namespace tessera::dsl {
 
 /// The running maximum and sum of a softmax whose scores arrive tile by tile (Milakov and Gimelshein, arXiv
-/// 1805.02867). Scores are in units of log2: multiply by log2(e) together with the scale. A row whose scores
-/// are all -inf gives weights 0, inverse_total 0 and logsumexp -inf.
+/// 1805.02867). Scores are what the exponential function is taken of, scaled already; the weights' exp2
+/// multiplies with log2(e) itself. A row whose scores are all -inf gives weights 0, inverse_total 0 and
+/// logsumexp -inf.
 class OnlineSoftmax {
  public:
   OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Loc loc = Loc::here());

@@ -145,7 +145,7 @@ Cubin compile(const KernelText& kernel, const Target& target, const CompileOptio
 void prepare_for_exit(const Target& target) {
   if (RunningCompilation::stops_at_exit(target.arch)) return;
   try {
-    compile({.name = "nothing", .text = "extern \"C\" __global__ void nothing() {}"}, target);
+    compile(empty_kernel(), target);
   } catch (const UserError&) {
     return;  // no NVRTC or an unknown architecture: the compilation that follows says so
   }

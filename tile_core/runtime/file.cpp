@@ -16,16 +16,6 @@ namespace {
 
 constexpr std::string_view kUnfinished = ".unfinished-";
 
-bool write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 std::string unfinished_name() {
   static std::atomic<unsigned> counter{std::random_device{}()};
   return fmt::format("{}{}-{:x}", kUnfinished, ::getpid(), counter++);
@@ -40,6 +30,16 @@ FileDescriptor::~FileDescriptor() {
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   std::swap(fd_, other.fd_);
   return *this;
+}
+
+bool write_all(const FileDescriptor& file, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(file.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
 }
 
 bool read_own_file(const FileDescriptor& folder, const std::string& name, std::string& content) {
@@ -69,7 +69,7 @@ bool replace_file(const FileDescriptor& folder, const std::string& name, std::st
   const FileDescriptor file(::openat(folder.get(), unfinished.c_str(),
                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnerOnly));
   if (!file) return false;
-  const bool done = write_all(file.get(), content) && ::fsync(file.get()) == 0 &&
+  const bool done = write_all(file, content) && ::fsync(file.get()) == 0 &&
                     ::renameat(folder.get(), unfinished.c_str(), folder.get(), name.c_str()) == 0;
   if (done) return true;
   const int reason = errno;

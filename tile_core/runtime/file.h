@@ -21,6 +21,9 @@ class FileDescriptor {
   int fd_;
 };
 
+/// Writes to an open file; false, with `errno`, on failure.
+bool write_all(const FileDescriptor& file, std::string_view content);
+
 /// The content of a regular file in `folder` that this user owns; false, with `errno`, where it is missing, a
 /// link, something else or someone else's.
 bool read_own_file(const FileDescriptor& folder, const std::string& name, std::string& content);

@@ -75,9 +75,8 @@ void check_covered(const KernelText& kernel, std::span<const TensorView> tensors
     const std::int64_t size = size_at(kernel, tensors, covered.tensor, covered.dim);
     if (size <= covered.tile) continue;
     throw UserError::format(
-        "kernel {}: one tile of {} covers dim {} of tensor {}, but its size is {}; choose a larger tile, or "
-        "loop over the dim",
-        kernel.name, covered.tile, covered.dim, covered.tensor, size);
+        "kernel {}: one tile of {} covers {}, but its size is {}; choose a larger tile, or loop over the dim",
+        kernel.name, covered.tile, covered.name, size);
   }
 }
 

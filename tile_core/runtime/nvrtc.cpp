@@ -14,10 +14,10 @@ namespace {
 
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
-/// False, too, where a folder on the way may not be read.
+/// Whether there is such a file, as far as this user may know.
 bool is_there(const std::filesystem::path& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
 }
 
 void add_folder(std::vector<std::string>& candidates, const std::string& folder) {

@@ -74,13 +74,11 @@ TemporaryFile::TemporaryFile(std::string_view content) {
   std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   if (error) folder = "/tmp";
   path_ = (folder / "tessera-XXXXXX").string();
-  const FileDescriptor file(::mkstemp(path_.data()));
-  const bool written =
-      file && ::write(file.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size());
-  if (written) return;
-  const std::string reason = std::strerror(errno);
+  const FileDescriptor file(::mkostemp(path_.data(), O_CLOEXEC));
+  if (file && write_all(file, content)) return;
+  const int reason = errno;
   if (file) ::unlink(path_.c_str());
-  throw UserError::format("cannot write {}: {}", path_, reason);
+  throw UserError::format("cannot write {}: {}", path_, std::strerror(reason));
 }
 
 TemporaryFile::~TemporaryFile() {

@@ -11,8 +11,9 @@ namespace tessera {
 struct TensorFacts {
   DType dtype = f32;
   int contiguous_dim = -1;  ///< the dim whose stride is 1; -1 where there is none
-  /// The largest power of two, at most 16, that divides the address, every other stride and the contiguous
-  /// size, in bytes: the width of the widest access that is legal everywhere in the tensor.
+  /// A power of two, at most 16, that divides the address, every other stride and the contiguous size, in
+  /// bytes: the width of an access that is legal everywhere in the tensor. Not always the widest: see
+  /// calls/call.cpp.
   int alignment = 1;
 
   /// Of an aligned tensor, whether the copy engine can copy boxes of it: no stride of 0, no size or stride

@@ -105,9 +105,24 @@ TEST(EmulatedMath, QuotientsRoundDown) {
   EXPECT_EQ(math_mod(int64{-7}, int64{2}), 1);
   EXPECT_EQ(math_div(7, -2), -4);
   EXPECT_EQ(math_mod(7, -2), -1);
+  EXPECT_EQ(math_div(int64{-7}, int64{0}), 0);
+  EXPECT_EQ(math_mod(-7, 0), 0);
+}
+
+TEST(EmulatedMath, CountsStepsToAnyBound) {
+  constexpr int64 kLeast = std::numeric_limits<int64>::min(), kMost = std::numeric_limits<int64>::max();
   EXPECT_EQ(steps_below(5, 9), 0);
   EXPECT_EQ(steps_below(9, 5), 4);
   EXPECT_EQ(steps_below(int64{1} << 40, -(int64{1} << 40)), 1 << 30);
+  EXPECT_EQ(steps_up_to(5, 9), 0);
+  EXPECT_EQ(steps_up_to(9, 9), 1);
+  EXPECT_EQ(steps_up_to(9, 5), 5);
+  for (int64 first : {int64{-5}, int64{0}, int64{7}}) {
+    EXPECT_EQ(steps_below(kMost, first), 1 << 30);
+    EXPECT_EQ(steps_below(kLeast, first), 0);
+    EXPECT_EQ(steps_up_to(kMost, first), (1 << 30) + 1);
+    EXPECT_EQ(steps_up_to(kLeast, first), 0);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,14 @@
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
 #include "tests/support/cases.h"
+#include "tests/support/emulate.h"
 #include "tests/support/emulated_result.h"
+#include "tile_core/codegen/cuda.h"
+#include "tile_core/dsl/math.h"
+#include "tile_core/ir/parse.h"
+#include "tile_core/passes/pipeline.h"
 
 namespace tessera {
 namespace {
@@ -77,6 +86,67 @@ TEST_P(Varied, TextGivesTheResultOfTheProgram) {
           << name << ": " << to_text(setting);
     }
   }
+}
+
+/// How many indices of N are up to each of the bounds, and below it; a bound may stand for none.
+Program counts_to_bounds() {
+  using namespace dsl;
+  Builder p("counts_to_bounds");
+  Dim M = p.dim("M"), N = p.dim("N");
+  In bounds = p.in("bounds", i64, {M});
+  Out up_to = p.out("up_to", boolean, {M, N}), below = p.out("below", boolean, {M, N});
+  Tile m = p.grid(M);
+  Axis n = p.grid(N, 16);
+  up_to(m, n) = n.index() <= bounds(m);
+  below(m, n) = n.index() < bounds(m);
+  return p.finish();
+}
+
+TEST(OneText, ComparesIndicesWithAnyBound) {
+  Program program = counts_to_bounds();
+  std::vector<std::int64_t> bounds = {std::numeric_limits<std::int64_t>::max(), 3,
+                                      std::numeric_limits<std::int64_t>::min()};
+  Buffer given(i64, {3}), up_to(boolean, {3, 20}), below(boolean, {3, 20});
+  std::ranges::copy(bounds, static_cast<std::int64_t*>(given.view().data));
+  std::vector<TensorView> views = {given.view(), up_to.view(), below.view()};
+  Facts facts;
+  for (const TensorView& view : views) facts.tensors.push_back(test::facts_of(view));
+  Program ready = lower(program, {facts, {}, Target::named("sm_90a")});
+  test::emulate(emit_cuda(ready, facts, {}, Prelude::emulated), views, {}, Landing::last);
+  std::vector<double> expected_up_to, expected_below;
+  for (std::int64_t bound : bounds) {
+    for (std::int64_t n = 0; n < 20; ++n) {
+      expected_up_to.push_back(n <= bound ? 1 : 0);
+      expected_below.push_back(n < bound ? 1 : 0);
+    }
+  }
+  EXPECT_EQ(up_to.get(), expected_up_to);
+  EXPECT_EQ(below.get(), expected_below);
+}
+
+/// The language reduces integers as i64; the operations take every number.
+TEST(OneText, ReducesIntegersOf32Bits) {
+  for (const char* reduction : {"sum", "max", "min"}) {
+    Program program = parse(
+        fmt::format("program p stage tile {{\n  dim M\n  dim N\n  axis m:4 grid M\n  axis n:64 all N\n"
+                    "  in x: i32(M, N)\n  out y: i32(M)\n  grid m\n  %0: i32[m:4, n:64] = load x(m, n)\n"
+                    "  %1: i32[m:4] = reduce_{}<n> %0\n  store y(m), %1\n}}\n",
+                    reduction));
+    EXPECT_TRUE(test::emulates(program, {{{"M", 5}, {"N", 37}}}, {}, 0)) << reduction;
+  }
+}
+
+TEST(OneText, DividesByZeroAsTheProgramDoes) {
+  using namespace dsl;
+  Builder p("ratios");
+  Dim M = p.dim("M");
+  In a = p.in("a", i64, {M}), b = p.in("b", i32, {M});
+  Out quotients = p.out("quotients", i64, {M}), rests = p.out("rests", i64, {M});
+  Axis m = p.grid(M, 32);
+  Tile x = a(m) - 3, y = b(m) - 3;
+  quotients(m) = x / y;
+  rests(m) = x % y;
+  EXPECT_TRUE(test::emulates(p.finish(), {{{"M", 77}}}, {}, 0));
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST(Launch, APersistentGridHasAtMostTheBlocksThatADeviceHolds) {
 
 TEST(Launch, DimLargerThanTheTileThatCoversIt) {
   KernelText kernel = with_grid({});
-  kernel.covered = {{0, 1, 1024}};
+  kernel.covered = {{0, 1, 1024, "N"}};
   const TensorView fits[] = {matrix(nullptr, 2, 1024)}, exceeds[] = {matrix(nullptr, 2, 1025)};
   check_covered(kernel, fits);
   try {
@@ -138,8 +138,8 @@ TEST(Launch, DimLargerThanTheTileThatCoversIt) {
   } catch (const UserError& error) {
     EXPECT_STREQ(
         error.what(),
-        "kernel add_m128_n64: one tile of 1024 covers dim 1 of tensor 0, but its size is 1025; choose "
-        "a larger tile, or loop over the dim");
+        "kernel add_m128_n64: one tile of 1024 covers N, but its size is 1025; choose a larger tile, or loop "
+        "over the dim");
   }
 }
 

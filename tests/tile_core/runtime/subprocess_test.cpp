@@ -44,33 +44,34 @@ TEST(TemporaryFile, HoldsItsContentAndGoes) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-// While it lives, no file of this process can grow.
-class NoRoomForFiles {
+/// Files of this process may have no more bytes than these.
+class ScopedFileLimit {
  public:
-  NoRoomForFiles() {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit now{0, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &now);
+  explicit ScopedFileLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit limit{bytes, old_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
   }
-  ~NoRoomForFiles() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, handler_);
-  }
-  NoRoomForFiles(const NoRoomForFiles&) = delete;
-  NoRoomForFiles& operator=(const NoRoomForFiles&) = delete;
+  ~ScopedFileLimit() { ::setrlimit(RLIMIT_FSIZE, &old_); }
 
  private:
-  rlimit before_{};
-  sighandler_t handler_ = ::signal(SIGXFSZ, SIG_IGN);  // a write then fails instead
+  rlimit old_{};
 };
 
-TEST(TemporaryFile, ThatCannotBeWrittenLeavesNothing) {
+TEST(TemporaryFile, GoesWhereItCannotBeWritten) {
   const test::TemporaryFolder folder;
   const test::ScopedVariable place("TMPDIR", folder.path().string());
-  {
-    const NoRoomForFiles limit;
-    EXPECT_THROW(TemporaryFile("content"), UserError);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);  // write gives EFBIG instead
+  std::string error;
+  try {
+    const ScopedFileLimit limit(4);
+    const TemporaryFile file("content");
+  } catch (const UserError& thrown) {
+    error = thrown.what();
   }
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(error.starts_with("cannot write " + (folder / "tessera-").string())) << error;
+  EXPECT_TRUE(error.ends_with(": File too large")) << error;
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

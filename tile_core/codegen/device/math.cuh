@@ -32,17 +32,22 @@ __device__ __forceinline__ float math_add(float a, float b) { return a + b; }
 template <typename Int>
 __device__ __forceinline__ Int math_add(Int a, Int b) { return a + b; }
 
-/// Rounds down, as index arithmetic needs.
+/// Rounds down, as index arithmetic needs; 0 where b is.
 template <typename Int>
 __device__ __forceinline__ Int math_div(Int a, Int b) {
+  if (b == 0) return 0;
   const Int q = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
-__device__ __forceinline__ float math_div(float a, float b) { return a / b; }
 template <typename Int>
-__device__ __forceinline__ Int math_mod(Int a, Int b) { return a - math_div(a, b) * b; }
+__device__ __forceinline__ Int math_mod(Int a, Int b) { return b == 0 ? 0 : a - math_div(a, b) * b; }
 
 /// How many of the indices first, first + 1, ... are below the bound, at most 2^30: more than a tile has.
 __device__ __forceinline__ int steps_below(int64 bound, int64 first) {
-  return static_cast<int>(math_max(math_min(bound - first, int64(1) << 30), int64(0)));
+  using Unsigned = unsigned long long;  // as large as any distance
+  return bound <= first ? 0 : static_cast<int>(math_min(Unsigned(bound) - Unsigned(first), Unsigned(1) << 30));
+}
+/// The same with the bound included.
+__device__ __forceinline__ int steps_up_to(int64 bound, int64 first) {
+  return bound < first ? 0 : steps_below(bound, first) + 1;
 }
