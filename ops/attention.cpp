@@ -77,17 +77,10 @@ double flops(const Problem& problem) {
   return 2 * pairs(problem) * static_cast<double>(size(problem, "D") + size(problem, "E"));
 }
 
-double bytes(const Problem& problem) {
-  auto rows = static_cast<double>(size(problem, "B") * size(problem, "H") * size(problem, "I"));
-  auto keys = static_cast<double>(size(problem, "B") * size(problem, "G") * size(problem, "J"));
-  auto widths = static_cast<double>(size(problem, "D") + size(problem, "E"));
-  return (rows + keys) * widths * size_of(problem.facts.tensors.front().dtype) + rows * size_of(f32);
-}
-
 }  // namespace
 
 const Operator& attention() {
-  static const Operator kOperator{"attention", program, space, flops, bytes};
+  static const Operator kOperator{"attention", program, space, flops};
   return kOperator;
 }
 

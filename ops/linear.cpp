@@ -55,19 +55,10 @@ double flops(const Problem& problem) {
          static_cast<double>(size(problem, "K"));
 }
 
-double bytes(const Problem& problem) {
-  auto M = static_cast<double>(size(problem, "M"));
-  auto N = static_cast<double>(size(problem, "N"));
-  auto K = static_cast<double>(size(problem, "K"));
-  int outputs = problem.facts.flags.at("preactivation") != 0 ? 2 : 1;
-  double elements = M * K + N * K + outputs * M * N + (problem.facts.flags.at("bias") != 0 ? N : 0);
-  return elements * size_of(problem.facts.tensors.front().dtype);
-}
-
 }  // namespace
 
 const Operator& linear() {
-  static const Operator kOperator{"linear", program, space, flops, bytes};
+  static const Operator kOperator{"linear", program, space, flops};
   return kOperator;
 }
 

@@ -27,13 +27,13 @@ struct Problem {
 
 /// What an operator file offers: its formula as a tile program, its schedule space, and the work of a call.
 struct Operator {
-  std::string_view name;  ///< of torch.ops.tessera.<name>
+  std::string_view
+      name;  ///< of its program, in keys and in records; one may serve several of torch.ops.tessera
   /// The program for these facts and tiles; its tensors stand in the order of Problem::facts.tensors.
   Program (*program)(const Facts& facts, const Tiles& tiles);
   /// Every variant worth measuring for a problem, the best guess first. Never empty.
   std::vector<Variant> (*space)(const Problem& problem, const Target& target);
-  double (*flops)(const Problem& problem);  ///< floating-point operations, for TFLOP/s and the cost model
-  double (*bytes)(const Problem& problem);  ///< each input read once, each output written once
+  double (*flops)(const Problem& problem);  ///< floating-point operations, for TFLOP/s
 };
 
 const Operator& add();

@@ -124,16 +124,10 @@ double flops(const Problem& problem) {
   return elements;
 }
 
-double bytes(const Problem& problem) {
-  constexpr double kPerElement = 5;
-  return flops(problem) / kPerElement *
-         (size_of(problem.facts.tensors[0].dtype) + size_of(problem.facts.tensors[1].dtype));
-}
-
 }  // namespace
 
 const Operator& softmax() {
-  static const Operator kOperator{"softmax", program, space, flops, bytes};
+  static const Operator kOperator{"softmax", program, space, flops};
   return kOperator;
 }
 

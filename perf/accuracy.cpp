@@ -3,20 +3,23 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "perf/inputs.h"
 #include "perf/natives.h"
 #include "perf/reference.h"
+#include "tile_core/base/error.h"
 
 namespace tessera::perf {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// The worse of two. NaN counts as the worst.
+/// The worse of two.
 const Accuracy& worse(const Accuracy& a, const Accuracy& b) {
   return a.used() >= b.used() ? a : b;
 }
@@ -44,6 +47,9 @@ Tensors gradients(const Tensors& inputs, const at::Tensor& grad,
 
 Error error_of(const at::Tensor& result, const at::Tensor& reference) {
   const at::NoGradGuard no_grad;
+  if (result.sizes() != reference.sizes())
+    throw UserError::format("a result of sizes [{}] has a reference of [{}]", fmt::join(result.sizes(), ", "),
+                            fmt::join(reference.sizes(), ", "));
   if (reference.numel() == 0) return {};
   const at::Tensor found = result.to(at::kDouble);
   const at::Tensor finite = reference.isfinite();
@@ -58,11 +64,20 @@ Error error_of(const at::Tensor& result, const at::Tensor& reference) {
   return error;
 }
 
+bool Error::is_finite() const {
+  return std::isfinite(maximum) && std::isfinite(rms);
+}
+
 double slack(DType dtype) {
   return dtype == f32 ? 1e-6 : dtype == f16 ? 1e-4 : 1e-3;
 }
 
+bool Accuracy::holds() const {
+  return ours.is_finite() && ours.maximum <= allowed_maximum() && ours.rms <= allowed_rms();
+}
+
 double Accuracy::used() const {
+  if (!ours.is_finite()) return std::numeric_limits<double>::infinity();
   const auto share = [](double error, double allowed) { return error == 0 ? 0 : error / allowed; };
   return std::max(share(ours.maximum, allowed_maximum()), share(ours.rms, allowed_rms()));
 }

@@ -41,4 +41,8 @@ class Bench {
   Report report_;
 };
 
+/// Adds a record to a file of records, which need not exist. Throws UserError, and leaves the file as it is,
+/// where a record of it cannot be read.
+void add_to_file(const std::string& path, autotune::Record record);
+
 }  // namespace tessera::perf

@@ -102,20 +102,13 @@ class Session {
     for (const CallList& list : speed_families()) {
       if (list.name != name) continue;
       for_each(list.calls, [&](const CallSpec& spec) {
-        if (!request_.record.empty()) record(spec);
+        if (!request_.record.empty()) add_to_file(request_.record, bench_.tune(spec));
         family.rows.push_back(bench_.measure(spec));
       });
     }
     if (family.rows.empty()) return {{"rows", nlohmann::json::array()}};
     fmt::print("{}\n", to_text(family));
     return to_json(family);
-  }
-
-  void record(const CallSpec& spec) {
-    autotune::Records records;
-    if (std::filesystem::exists(request_.record)) records.add_file(request_.record);
-    records.add(bench_.tune(spec));
-    records.write(request_.record);
   }
 
   nlohmann::json accuracy() {

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/cuda/CUDAStream.h>
+#include <filesystem>
 
 #include "perf/bench.h"
 #include "perf/inputs.h"
@@ -9,6 +10,7 @@
 #include "perf/reference.h"
 #include "registration/dispatch/lowering.h"
 #include "registration/dispatch/planner.h"
+#include "tile_core/base/error.h"
 #include "tile_core/base/version.h"
 #include "tile_core/runtime/launch.h"
 
@@ -32,7 +34,7 @@ struct Launch {
 };
 
 std::string compile(Launch& launch, const Target& target) {
-  const dispatch::Lowered lowered =
+  const dispatch::Lowered& lowered =
       dispatch::lowered(launch.call.op(), launch.call.problem().facts, launch.variant, target);
   if (lowered.kernel == nullptr) return lowered.problem;
   launch.kernel = lowered.kernel;
@@ -113,6 +115,7 @@ autotune::Record Bench::tune(const CallSpec& spec) {
                                      [](const Summary& a, const Summary& b) { return a.median < b.median; });
   autotune::Record record{.key = dispatch::key_of(call.op(), problem, device),
                           .library = std::string(version()),
+                          .versions = dispatch::versions_here(),
                           .native_microseconds = best->median,
                           .native_error = relative(expected.native),
                           .native_name = candidates[static_cast<std::size_t>(best - times.begin())].name};
@@ -122,6 +125,16 @@ autotune::Record Bench::tune(const CallSpec& spec) {
     record.variants.push_back({launch.variant, microseconds, launch.error, launch.failure});
   }
   return record;
+}
+
+void add_to_file(const std::string& path, autotune::Record record) {
+  autotune::Records records;
+  if (std::filesystem::exists(path)) {
+    const std::string problem = records.add_file(path);
+    if (!problem.empty()) throw UserError::format("{}; nothing was written to it", problem);
+  }
+  records.add(std::move(record));
+  records.write(path);
 }
 
 }  // namespace tessera::perf

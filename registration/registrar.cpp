@@ -1,8 +1,10 @@
 #include "registration/registrar.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <array>
 #include <cstdint>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/version.h>
 
@@ -14,11 +16,20 @@ namespace {
 
 bool ours = false;  // written while the process loads this copy, which only one thread does
 
+std::array<int, 3> running_torch() {
+  const std::uint64_t version = aoti_torch_abi_version();  // one byte each: major, minor, patch, ...
+  const auto byte = [&](unsigned shift) { return static_cast<int>(version >> shift & 0xffU); };
+  return {byte(56), byte(48), byte(40)};
+}
+
 }  // namespace
 
+std::string torch_version() {
+  return fmt::format("{}", fmt::join(running_torch(), "."));
+}
+
 std::string torch_problem() {
-  const std::uint64_t torch = aoti_torch_abi_version();  // one byte each: major, minor, patch, ...
-  const auto major = static_cast<int>(torch >> 56U & 0xffU), minor = static_cast<int>(torch >> 48U & 0xffU);
+  const auto [major, minor, patch] = running_torch();
   if (major == TORCH_VERSION_MAJOR && minor == TORCH_VERSION_MINOR) return {};
   return fmt::format(
       "tessera {} was built for torch {}.{}, but this process runs torch {}.{}: its operators are not "

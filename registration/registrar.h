@@ -12,6 +12,9 @@ namespace tessera {
 /// The schemas are about to be defined by this copy.
 [[gnu::visibility("hidden")]] void schemas_are_ours();
 
+/// Of the libtorch in this process, "2.11.0".
+std::string torch_version();
+
 /// Why this process must not use the library: it runs another torch. Empty where it may.
 std::string torch_problem();
 

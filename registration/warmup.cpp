@@ -28,9 +28,9 @@ void warm(const Call& call, const autotune::Device& device, bool loads, Warmup& 
     if (!plan.unsupported.empty()) throw UserError::format("no tile kernel supports {}", plan.unsupported);
     if (plan.tile) {
       Kernel& kernel = *dispatch::lowered(call.op(), problem.facts, *plan.tile, device.target).kernel;
-      const std::uint64_t before = kernel_store::statistics().compiles;
+      const bool was_ready = kernel.state() == Kernel::State::ready;
       if (kernel.request(JitMode::block) != Kernel::State::ready) throw UserError(kernel.failure());
-      result.compiled += kernel_store::statistics().compiles > before ? 1 : 0;
+      result.compiled += !was_ready && kernel.compiled() ? 1 : 0;
       ++result.kernels;
       if (loads) load(kernel, c10::cuda::current_device());
       return;
@@ -56,7 +56,7 @@ Warmup warmup(const std::vector<CallShape>& calls, std::string_view device, cons
     }
     try {
       warm(call, *on, device.empty(), result);
-    } catch (const std::runtime_error& error) {
+    } catch (const std::exception& error) {
       result.failures.push_back({text, error.what()});
     }
   }

@@ -1,6 +1,5 @@
 #include "perf/bench.h"
 
-#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 
@@ -45,17 +44,6 @@ error_t parse(int key, char* word, argp_state* state) {
   }
 }
 
-/// Adds the call's record to a file of records.
-void write_record(const std::string& path, autotune::Record record) {
-  autotune::Records records;
-  if (std::filesystem::exists(path)) {
-    const std::string problem = records.add_file(path);
-    if (!problem.empty()) throw UserError::format("{}; nothing was written to it", problem);
-  }
-  records.add(std::move(record));
-  records.write(path);
-}
-
 void write_json(const std::string& path, const nlohmann::json& json) {
   std::ofstream file(path);
   file << json.dump(1) << '\n';
@@ -86,7 +74,7 @@ int bench(int argc, char** argv) {
       argc, argv, &request);
   perf::Progress progress;
   perf::Bench bench(request.settings, [&](const std::string& step) { progress.step(step); });
-  if (!request.record.empty()) write_record(request.record, bench.tune(request.words.call));
+  if (!request.record.empty()) perf::add_to_file(request.record, bench.tune(request.words.call));
   const perf::Row row = bench.measure(request.words.call);
   progress.clear();
   fmt::print("{}", to_text(row));

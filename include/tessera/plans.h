@@ -5,8 +5,8 @@
 /// computes the same bits. TESSERA_PLANS loads one at the first call.
 namespace tessera {
 
-/// Writes the plans of every call that this process has made on a GPU. Throws UserError where the file cannot
-/// be written.
+/// Writes the plans of the calls that this process has made on a GPU: of the first 65536 different ones, with
+/// a warning where there were more. Throws UserError where the file cannot be written.
 void save_plans(const std::string& path);
 
 /// From the next call on the file's plans come before all others. Throws UserError where it is not whole, or

@@ -1,6 +1,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/ops/result_type.h>
 #include <array>
+#include <fmt/format.h>
 
 #include "registration/calls/calls.h"
 #include "registration/calls/views.h"
@@ -93,7 +94,8 @@ AddOutput output_of(const AddArguments& a) {
 
 Call call_of(const AddArguments& a, const AddOutput& output) {
   Call call("add", ops::add());
-  if (a.self.device() != a.other.device()) call.refuse("tensors on two devices");
+  if (a.self.device() != a.other.device())
+    call.refuse(fmt::format("tensors on {} and {}", a.self.device().str(), a.other.device().str()));
   if (output.sizes.size() > TensorView::kMaxRank) call.refuse("more than 8 dims");
   const DType self = float_dtype_of(a.self.scalar_type(), call),
               other = float_dtype_of(a.other.scalar_type(), call);

@@ -11,6 +11,8 @@ namespace tessera {
 
 /// Outputs of linear: out, then preactivation where `keeps` asks for it.
 Call call_of(const LinearArguments& a, bool keeps = false);
+/// The call that runs forward in training.
+Call training_call_of(const LinearArguments& a);
 Call call_of(const SoftmaxArguments& a);
 /// Outputs: output, logsumexp.
 Call call_of(const AttentionArguments& a);

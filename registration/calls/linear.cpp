@@ -45,4 +45,8 @@ Call call_of(const LinearArguments& a, bool keeps) {
   return call;
 }
 
+Call training_call_of(const LinearArguments& a) {
+  return call_of(a, /*keeps=*/a.activation != Activation::none);
+}
+
 }  // namespace tessera

@@ -12,6 +12,8 @@ namespace tessera::dispatch {
 struct Decision {
   Kernel* kernel = nullptr;  ///< nullptr: native. Kernels live for ever
   bool loaded = false;       ///< ready, and loaded on the call's device
+  /// The kernel's `moment_of` at which it was refused: until another one native runs, and nobody is asked.
+  std::optional<std::uint64_t> refused_at;
 };
 
 /// The decisions of this process: read by every call, written once for each new one. Holds a bounded number:

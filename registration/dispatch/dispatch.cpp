@@ -21,10 +21,11 @@ Decisions& decisions() {
   return *the;
 }
 
-/// ATen is to run the call for this reason; under policy tile it may not.
-Runner unsupported(const Call& call, Policy policy, const std::string& why) {
-  if (policy != Policy::tile) return Runner();
-  throw UserError::format("{}(): the policy is tile, but {}. Policy auto runs ATen here", call.name(), why);
+/// No kernel can run the call, for this reason: an error under policy tile.
+void require_no_tile(const Call& call, Policy policy, std::string_view what, const std::string& why) {
+  if (policy != Policy::tile) return;
+  throw UserError::format("{}(): the policy is tile, but {}{}. Policy auto runs ATen here", call.name(), what,
+                          why);
 }
 
 /// nullopt: Tessera does not compile for the device.
@@ -32,7 +33,7 @@ std::optional<autotune::Device> device_for(const Call& call, int index, Policy p
   try {
     return device_of(index);
   } catch (const UserError& error) {
-    unsupported(call, policy, error.what());
+    require_no_tile(call, policy, "", error.what());
     log::warn_once(error.what(), fmt::format("ATen runs on device {}: {}", index, error.what()));
     return {};
   }
@@ -44,10 +45,22 @@ Decision decide(const Call& call, int index, Policy policy) {
   const ops::Problem problem = call.problem();
   const autotune::Plan plan = plan_of(call.op(), problem, *device, policy);
   const autotune::Key key = key_of(call.op(), problem, *device);
-  if (!plan.unsupported.empty()) unsupported(call, policy, "no variant can run it: " + plan.unsupported);
+  if (!plan.unsupported.empty()) require_no_tile(call, policy, "no variant can run it: ", plan.unsupported);
   note_used(key, plan);
   if (log::enabled(log::Channel::dispatch)) log::info(log::Channel::dispatch, autotune::describe(key, plan));
-  return {plan.tile ? lowered(call.op(), problem.facts, *plan.tile, device->target).kernel : nullptr, false};
+  return {plan.tile ? lowered(call.op(), problem.facts, *plan.tile, device->target).kernel : nullptr};
+}
+
+/// Whether the decision's kernel may run now; what was found out is remembered.
+bool is_ready(const Call& call, const CallKey& key, const Decision& decision, int device, Policy policy) {
+  Kernel& kernel = *decision.kernel;
+  const std::uint64_t now = moment_of(kernel);
+  if (decision.refused_at == now) return false;
+  const Readiness found =
+      make_ready(kernel, call.name(), device, c10::cuda::getCurrentCUDAStream(device).stream(), policy);
+  if (found == Readiness::ready) decisions().insert(key, {&kernel, true});
+  if (found == Readiness::refused) decisions().insert(key, {&kernel, false, now});
+  return found == Readiness::ready;
 }
 
 Runner choose_kernel(const Call& call, int device, Policy policy) {
@@ -58,19 +71,17 @@ Runner choose_kernel(const Call& call, int device, Policy policy) {
     decisions().insert(key, *decision);
   }
   if (decision->kernel == nullptr) return Runner();
-  if (!decision->loaded) {
-    if (!make_ready(*decision->kernel, call.name(), device, policy)) return Runner();
-    decisions().insert(key, {decision->kernel, true});
-  }
+  if (!decision->loaded && !is_ready(call, key, *decision, device, policy)) return Runner();
   return Runner(Runner::Kind::kernel, decision->kernel);
 }
 
-template <typename Arguments>
-bool first_tensor_runs_native(const Arguments& a, const at::Tensor& first) {
+/// Of the call that `make` gives, on a tensor's device.
+template <typename Make>
+bool call_runs_native(const at::Tensor& first, Make make) {
   const c10::Device device = first.device();
   if (always_native(device)) return true;
   const c10::DeviceGuard guard(device);
-  return choose(call_of(a), device).native();
+  return choose(make(), device).native();
 }
 
 }  // namespace
@@ -84,8 +95,10 @@ Runner choose(const Call& call, const c10::Device& device) {
   return with_torch_errors([&] {
     const Policy now = policy();
     if (now == Policy::native) return Runner();
-    if (!call.unsupported().empty())
-      return unsupported(call, now, "no tile kernel supports " + call.unsupported());
+    if (!call.unsupported().empty()) {
+      require_no_tile(call, now, "no tile kernel supports ", call.unsupported());
+      return Runner();
+    }
     if (device.is_cuda()) return choose_kernel(call, device.index(), now);
     return now == Policy::tile ? Runner(Runner::Kind::interpreter) : Runner();
   });
@@ -103,16 +116,16 @@ void Runner::run(const Call& call, const c10::Device& device) const {
 }
 
 bool runs_native(const AddArguments& a) {
-  return first_tensor_runs_native(a, a.self);
+  return call_runs_native(a.self, [&] { return call_of(a); });
 }
 bool runs_native(const LinearArguments& a) {
-  return first_tensor_runs_native(a, a.input);
+  return call_runs_native(a.input, [&] { return training_call_of(a); });
 }
 bool runs_native(const SoftmaxArguments& a) {
-  return first_tensor_runs_native(a, a.self);
+  return call_runs_native(a.self, [&] { return call_of(a); });
 }
 bool runs_native(const AttentionArguments& a) {
-  return first_tensor_runs_native(a, a.query);
+  return call_runs_native(a.query, [&] { return call_of(a); });
 }
 
 void forget_decisions() {

@@ -1,5 +1,6 @@
 #include "registration/dispatch/lowering.h"
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 
@@ -22,8 +23,27 @@ std::shared_ptr<const Executable> lower(const ops::Operator& op, const Facts& fa
   return lower_to_cuda(op.program(facts, variant.tiles), facts, variant.schedule, target);
 }
 
-Lowered lowered(const ops::Operator& op, const Facts& facts, const autotune::Variant& variant,
-                const Target& target) {
+namespace {
+
+Lowered lower_and_register(const ops::Operator& op, const Facts& facts, const autotune::Variant& variant,
+                           const Target& target) {
+  const profiler::Range range("tessera: lower " + std::string(op.name));
+  const std::shared_ptr<const Executable> executable = lower(op, facts, variant, target);
+  Lowered made{.kernel = &kernel_store::get(executable->kernel, target)};
+  const Program& program = executable->program;
+  for (const CoveredDim& covered : executable->kernel.covered) {
+    const TensorDecl& tensor = program.tensors[static_cast<std::size_t>(covered.tensor)];
+    const DimId dim = tensor.dims[static_cast<std::size_t>(covered.dim)];
+    const auto at = made.covered.emplace(program.dim(dim).name, covered.tile).first;
+    at->second = std::min(at->second, covered.tile);
+  }
+  return made;
+}
+
+}  // namespace
+
+const Lowered& lowered(const ops::Operator& op, const Facts& facts, const autotune::Variant& variant,
+                       const Target& target) {
   static auto* known = new std::unordered_map<std::string, Lowered>;
   static std::mutex mutex;  // held for look-ups only
   const autotune::Key family{std::string(op.name), facts, {}, "", target.arch};
@@ -35,16 +55,15 @@ Lowered lowered(const ops::Operator& op, const Facts& facts, const autotune::Var
   }
   Lowered made;
   try {
-    const profiler::Range range("tessera: lower " + std::string(op.name));
-    made.kernel = &kernel_store::get(lower(op, facts, variant, target)->kernel, target);
+    made = lower_and_register(op, facts, variant, target);
   } catch (const UserError& error) {
     made.problem = error.what();
-  } catch (const InternalError& error) {  // a mistake of ours must not stop a call that ATen can run
+  } catch (const std::exception& error) {  // a mistake of ours must not stop a call that ATen can run
     made.problem = error.what();
-    log::warn_once(name, made.problem);
+    log::warn_once(name, fmt::format("{} cannot be compiled: {}", name, made.problem));
   }
   const std::scoped_lock lock(mutex);
-  return known->insert_or_assign(name, made).first->second;
+  return known->try_emplace(name, std::move(made)).first->second;  // never erased
 }
 
 }  // namespace tessera::dispatch

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 
 #include "ops/operator.h"
@@ -13,16 +14,19 @@ ops::Variant variant_of(const autotune::Variant& variant);
 autotune::Variant variant_of(const ops::Variant& variant);
 
 /// The passes and the emitter on the operator's program; throws UserError where the variant cannot run the
-/// call.
+/// call. The variant's tiles bear the names that the program asks for.
 std::shared_ptr<const Executable> lower(const ops::Operator& op, const Facts& facts,
                                         const autotune::Variant& variant, const Target& target);
 
-/// What `lower` gives, remembered: the process's kernel, or why there is none.
+/// What `lower` gives: the process's kernel, or why there is none.
 struct Lowered {
   Kernel* kernel = nullptr;
   std::string problem;
+  std::map<std::string, int>
+      covered;  ///< dims that a block covers with one tile, by name: their largest size
 };
-Lowered lowered(const ops::Operator& op, const Facts& facts, const autotune::Variant& variant,
-                const Target& target);
+/// Remembered for ever. Throws nothing that `lower` throws.
+const Lowered& lowered(const ops::Operator& op, const Facts& facts, const autotune::Variant& variant,
+                       const Target& target);
 
 }  // namespace tessera::dispatch

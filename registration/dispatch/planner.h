@@ -15,18 +15,22 @@ autotune::Device device_of(int index);
 
 autotune::Key key_of(const ops::Operator& op, const ops::Problem& problem, const autotune::Device& device);
 
+/// The versions in this process; what is not there is empty.
+const autotune::Versions& versions_here();
+
 /// Reads the files that the environment names at the first use. A corrupt file of frozen plans throws
 /// UserError.
 autotune::Plan plan_of(const ops::Operator& op, const ops::Problem& problem, const autotune::Device& device,
                        Policy policy);
 
+/// Plans that are remembered as used: a server sees ever new lengths of sequences.
+inline constexpr std::size_t kMostUsedPlans = 1 << 16;
+
 /// A plan that a call of this process runs by.
 void note_used(const autotune::Key& key, const autotune::Plan& plan);
+/// Warns where there were more than are remembered.
 void write_used_plans(const std::string& path);
 /// The frozen plans of the file replace those in force.
 void read_frozen_plans(const std::string& path);
-
-/// A record for this process, and for the file TESSERA_RECORDS where it is set.
-void add_user_record(const autotune::Record& record);
 
 }  // namespace tessera::dispatch

@@ -1,78 +1,84 @@
 #include "registration/dispatch/readiness.h"
 
-#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <fmt/format.h>
 
 #include "tile_core/base/error.h"
 #include "tile_core/base/log.h"
+#include "tile_core/runtime/driver.h"
 #include "tile_core/runtime/launch.h"
 
 namespace tessera::dispatch {
 namespace {
 
-/// Of one kernel that is not ready.
-class Obstacle {
- public:
-  Obstacle(const Kernel& kernel, std::string_view op, Policy policy)
-      : kernel_(fmt::format("kernel {} for {}", kernel.text().name, kernel.target().arch)),
-        op_(op),
-        policy_(policy) {}
+/// A kernel that a call cannot have.
+struct Obstacle {
+  const Kernel& kernel;
+  std::string_view op;
+  Policy policy;
 
-  /// Returns false, or throws under policy tile.
-  bool report(const std::string& why, const std::string& way_out) const {
-    if (policy_ == Policy::tile) {
-      throw UserError::format("{}(): the policy is tile, but {} {}. {}", op_, kernel_, why, way_out);
+  /// Warns once, or throws under policy tile.
+  void report(const std::string& why, const std::string& way_out) const {
+    const std::string what = fmt::format("kernel {} for {}", kernel.text().name, kernel.target().arch);
+    if (policy == Policy::tile) {
+      throw UserError::format("{}(): the policy is tile, but {} {}. {}", op, what, why, way_out);
     }
-    log::warn_once(kernel_ + why,
-                   fmt::format("{}(): ATen runs, since {} {}. {}", op_, kernel_, why, way_out));
-    return false;
+    log::warn_once(what + why, fmt::format("{}(): ATen runs, since {} {}. {}", op, what, why, way_out));
   }
-
- private:
-  std::string kernel_;
-  std::string_view op_;
-  Policy policy_;
 };
-
-bool capturing() {
-  return c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
-}
 
 JitMode jit_mode() {
   static env::Cached<JitMode> mode(env::jit);
   return mode.get();
 }
 
-}  // namespace
+Readiness in_capture(Kernel& kernel, const Obstacle& obstacle, int device) {
+  if (kernel.state() == Kernel::State::ready && kernel.functions().loaded_on(device)) return Readiness::ready;
+  obstacle.report(
+      "is not loaded, and while a CUDA graph is captured nothing is compiled or loaded",
+      "Call the operator once with this shape before the capture, or warm it up; the capture stays usable");
+  return Readiness::not_now;
+}
 
-bool make_ready(Kernel& kernel, std::string_view op, int device, Policy policy) {
-  const Obstacle obstacle(kernel, op, policy);
-  if (capturing()) {
-    return obstacle.report(
-        "is not loaded, and while a CUDA graph is captured nothing is compiled or loaded",
-        "Call the operator once with this shape before the capture, or warm it up; the capture stays usable");
-  }
+/// False where there is no kernel to load.
+bool compiled(Kernel& kernel, const Obstacle& obstacle) {
   JitMode mode = jit_mode();
-  if (mode == JitMode::background && policy == Policy::tile)
+  if (mode == JitMode::background && obstacle.policy == Policy::tile)
     mode = JitMode::block;  // nothing else may run meanwhile
   switch (kernel.request(mode)) {
     case Kernel::State::ready:
-      break;
+      return true;
     case Kernel::State::pending:
-      return false;
+      break;
     case Kernel::State::absent:
-      return obstacle.report("is not in the cache, and TESSERA_JIT=off forbids compiling it",
-                             "Fill the cache with `tessera warmup`, or set TESSERA_JIT=block");
+      obstacle.report("is not in the cache, and TESSERA_JIT=off forbids compiling it",
+                      "Fill the cache with `tessera warmup`, or set TESSERA_JIT=block");
+      break;
     case Kernel::State::failed:
-      return obstacle.report("did not compile: " + kernel.failure(), "TESSERA_DUMP=cuda shows its text");
+      obstacle.report("did not compile: " + kernel.failure(), "TESSERA_DUMP=cuda shows its text");
+      break;
   }
+  return false;
+}
+
+}  // namespace
+
+Readiness make_ready(Kernel& kernel, std::string_view op, int device, CUstream_st* stream, Policy policy) {
+  const Obstacle obstacle{kernel, op, policy};
+  driver::context_for(device);  // a thread without a context could not ask its default stream
+  if (driver::stream_is_capturing(stream)) return in_capture(kernel, obstacle, device);
+  if (!compiled(kernel, obstacle)) return Readiness::refused;
   try {
     load(kernel, device);
+    return Readiness::ready;
   } catch (const std::exception& error) {
-    return obstacle.report(fmt::format("could not be loaded: {}", error.what()),
-                           "`tessera doctor` looks at the driver");
+    obstacle.report(fmt::format("could not be loaded: {}", error.what()),
+                    "`tessera doctor` looks at the driver");
   }
-  return true;
+  return Readiness::refused;
+}
+
+std::uint64_t moment_of(const Kernel& kernel) {
+  return std::uint64_t{env::generation()} << 32U | kernel.generation();
 }
 
 }  // namespace tessera::dispatch

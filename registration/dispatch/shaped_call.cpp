@@ -35,18 +35,19 @@ class Tensors {
   at::ScalarType dtype_;
 };
 
-template <typename Arguments, typename... More>
-Call checked(const Arguments& a, const More&... more) {
+template <typename Arguments>
+Call checked(const Arguments& a) {
   check(a);
-  return tessera::call_of(a, more...);
+  return tessera::call_of(a);
 }
 
 Call linear(const CallShape& shape, Activation activation) {
   const Tensors tensors(shape, 2, 3);
   const at::Tensor input = tensors[0], weight = tensors[1];
   const std::optional<at::Tensor> bias = tensors.optional(2);
-  const bool keeps = activation != Activation::none && shape.options.training;
-  return checked(LinearArguments{shape.op, input, weight, bias, activation}, keeps);
+  const LinearArguments a{shape.op, input, weight, bias, activation};
+  check(a);
+  return shape.options.training ? training_call_of(a) : tessera::call_of(a);
 }
 
 Call attention(const CallShape& shape, bool with_mask) {

@@ -2,7 +2,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_scaled_dot_product_attention_math.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
 #include <limits>
@@ -10,6 +9,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "registration/gradients/gradients.h"
+#include "registration/native/native.h"
 #include "registration/private_ops.h"
 #include "tessera/ops.h"
 
@@ -111,9 +111,7 @@ struct Attention : torch::autograd::Function<Attention> {
                                ctx.saved_data["diagonal"].toInt(),
                                scale_of(ctx),
                                saved[0].sym_size(1) != saved[1].sym_size(1)};
-    const Tensor output = second ? by_products(a)
-                                 : at::scaled_dot_product_attention(a.query, a.key, a.value, mask, 0.0, false,
-                                                                    a.scale, a.enable_gqa);
+    const Tensor output = second ? by_products(a) : native::attention_formula(a);
     variable_list found =
         torch::autograd::grad({output}, wanted, {grad}, {}, /*create_graph=*/second, /*allow_unused=*/true);
     variable_list gradients(kArguments);

@@ -40,6 +40,11 @@ UserOperator::Definition::Definition(const std::string& schema, ProgramOf progra
   if (name_.find("::") == std::string::npos)
     throw UserError::format("register_operator: the schema '{}' has no namespace: write mine::{}", schema,
                             name_);
+  if (!schema_.overload_name().empty())
+    throw UserError::format(
+        "register_operator: the schema '{}' names the overload '{}'; an operator has one, without a name: "
+        "write {}(...), and another operator for other arguments",
+        schema, schema_.overload_name(), name_);
   for (const c10::Argument& argument : schema_.arguments()) {
     if (is_tensor(argument) ? argument.alias_info() == nullptr : is_number(argument)) continue;
     throw UserError::format(
@@ -80,6 +85,16 @@ void UserOperator::Definition::check_fits(const Program& program) const {
          program.tensors.size() - count(program.tensors, is_output));
   expect("numbers", count(schema_.arguments(), is_number), program.scalars.size());
   expect("returned tensors", schema_.returns().size(), count(program.tensors, is_output));
+  auto scalar = program.scalars.begin();
+  for (const c10::Argument& argument : schema_.arguments()) {
+    if (!is_number(argument)) continue;
+    if (argument.type()->kind() == c10::TypeKind::FloatType && scalar->dtype == i64)
+      throw UserError::format(
+          "{}: the schema's '{}' is float, but the program's scalar '{}' is i64, which would cut it: declare "
+          "int there, or f32 here",
+          name_, argument.name(), scalar->name);
+    ++scalar;
+  }
 }
 
 Kernel& UserOperator::Definition::kernel(const Program& program, std::span<const TensorView> tensors,

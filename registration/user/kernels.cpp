@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include "registration/calls/views.h"
+#include "registration/dispatch/interpreted.h"
 #include "registration/dispatch/readiness.h"
 #include "registration/dispatch/torch_error.h"
 #include "tile_core/base/error.h"
@@ -43,10 +44,18 @@ at::ScalarType scalar_type_of(DType dtype) {
   return at::kFloat;
 }
 
+/// A number of a call as the program declares it; a float never meets an i64, as the definition checks.
+ScalarValue scalar_of(const c10::IValue& value, DType declared) {
+  if (value.isDouble()) return ScalarValue::f32(static_cast<float>(value.toDouble()));
+  const std::int64_t number = value.isBool() ? std::int64_t{value.toBool()} : value.toInt();
+  return declared == f32 ? ScalarValue::f32(static_cast<float>(number)) : ScalarValue::i64(number);
+}
+
 /// A call's arguments, as the program wants them.
 struct Arguments {
   Arguments(const Definition& definition, const std::vector<c10::IValue>& values) : definition(definition) {
     const auto& schema = definition.schema().arguments();
+    std::vector<c10::IValue> numbers;
     for (std::size_t i = 0; i < schema.size(); ++i) {
       if (values[i].isTensor()) {
         tensors.push_back(values[i].toTensor());
@@ -56,20 +65,20 @@ struct Arguments {
                     names.back(), " on ", names.front(), "'s device ", tensors.front().device(), ", but got ",
                     tensors.back().device());
       } else {
-        numbers.push_back(values[i].isDouble() ? values[i].toDouble()
-                          : values[i].isBool() ? static_cast<double>(values[i].toBool())
-                                               : static_cast<double>(values[i].toInt()));
+        numbers.push_back(values[i]);
       }
     }
     TORCH_CHECK(!tensors.empty(), definition.name(), "(): expected a tensor among the arguments");
     program = &definition.program(dtypes);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      scalars.push_back(scalar_of(numbers[i], program->scalars[i].dtype));
   }
 
   const Definition& definition;
   std::vector<at::Tensor> tensors;
   std::vector<std::string> names;
   std::vector<DType> dtypes;
-  std::vector<double> numbers;
+  std::vector<ScalarValue> scalars;
   const Program* program = nullptr;
 };
 
@@ -121,18 +130,14 @@ std::vector<TensorView> views_of(const Arguments& a, const std::vector<at::Tenso
 
 void run(const Arguments& a, const std::vector<TensorView>& views) {
   const c10::Device device = a.tensors.front().device();
-  if (!device.is_cuda()) return interpret(*a.program, views, a.numbers);
-  std::vector<ScalarValue> scalars;
-  for (std::size_t i = 0; i < a.numbers.size(); ++i) {
-    const bool is_float = a.program->scalars[i].dtype == f32;
-    scalars.push_back(is_float ? ScalarValue::f32(static_cast<float>(a.numbers[i]))
-                               : ScalarValue::i64(static_cast<std::int64_t>(a.numbers[i])));
-  }
+  if (!device.is_cuda())
+    return interpret(*a.program, views, dispatch::interpreter_numbers(a.definition.name(), a.scalars));
   Kernel& kernel = a.definition.kernel(*a.program, views, device.index());
+  CUstream_st* stream = c10::cuda::getCurrentCUDAStream(device.index()).stream();
   if (kernel.state() != Kernel::State::ready)
-    dispatch::make_ready(kernel, a.definition.name(), device.index(),
+    dispatch::make_ready(kernel, a.definition.name(), device.index(), stream,
                          Policy::tile);  // there is no other way to run it
-  launch(kernel, views, scalars, device.index(), c10::cuda::getCurrentCUDAStream(device.index()).stream());
+  launch(kernel, views, a.scalars, device.index(), stream);
 }
 
 /// Takes a call's arguments off the stack and puts the outputs there.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tessera/ops.h"
+#include "tessera/warmup.h"
 #include "tests/gpu/gpu.h"
 
 namespace tessera::test {
@@ -53,6 +54,29 @@ TEST(Runtime, B100GraphsReplayWithNewData) {
     graph.replay();
     std::vector<at::Tensor> eager = inputs.run();
     for (std::size_t t = 0; t < eager.size(); ++t) expect_same_bits(captured[t], eager[t]);
+  }
+}
+
+TEST(Runtime, B100WhatWasWarmedUpIsCaptured) {
+  TESSERA_NEEDS_GPU();
+  at::Tensor x = normal({35, 79}, at::kFloat, 1);  // a shape that this process has not called
+  const Warmup warm = tessera::warmup({{"softmax", {{35, 79}}, {.dtype = at::kFloat}}});
+  ASSERT_EQ(warm.kernels, 1);
+  c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  at::cuda::CUDAGraph graph;
+  graph.capture_begin();
+  at::Tensor captured = tessera::softmax(x, -1);
+  graph.capture_end();
+  graph.replay();
+  expect_same_bits(captured, tessera::softmax(x, -1));
+}
+
+TEST(Runtime, ANumberOnTheCpuIsNoTileKernels) {
+  TESSERA_NEEDS_GPU();
+  at::Tensor x = normal({4, 8}, at::kFloat, 1), number = at::ones({});
+  for (const bool grad : {false, true}) {
+    EXPECT_THROW(tessera::add(x.detach().set_requires_grad(grad), number), c10::Error);
+    EXPECT_THROW(tessera::add(number, x.detach().set_requires_grad(grad)), c10::Error);
   }
 }
 

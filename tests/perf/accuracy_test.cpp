@@ -9,6 +9,7 @@
 #include "perf/inputs.h"
 #include "perf/reference.h"
 #include "tessera/policy.h"
+#include "tile_core/base/error.h"
 
 namespace tessera::perf {
 namespace {
@@ -36,6 +37,23 @@ TEST(Error, NansAndInfinitiesMustStandInTheSamePlaces) {
 
 TEST(Error, OfNoElementsIsZero) {
   EXPECT_EQ(error_of(at::empty({0, 3}), at::empty({0, 3}, at::kDouble)), Error{});
+}
+
+TEST(Error, OfAnotherSizeIsNoError) {
+  EXPECT_THROW(error_of(values({1, 1}), values({1})), UserError);
+}
+
+TEST(Accuracy, WhatIsNotFiniteNeverHoldsAndIsTheWorst) {
+  for (const double wrong : {kNaN, kInfinity}) {
+    for (const double native : {0.5, kNaN, kInfinity}) {
+      for (const Error& ours : {Error{wrong, 0, 1}, Error{0, wrong, 1}}) {
+        const Accuracy accuracy{.ours = ours, .native = {native, native, 1}};
+        EXPECT_FALSE(accuracy.holds());
+        EXPECT_EQ(accuracy.used(), kInfinity);
+      }
+    }
+  }
+  EXPECT_TRUE((Accuracy{.ours = {1, 1, 1}, .native = {kInfinity, 1, 1}}.holds()));
 }
 
 TEST(Accuracy, AllowsNativesErrorAndAShareOfTheMagnitude) {

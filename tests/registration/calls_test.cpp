@@ -95,6 +95,17 @@ TEST(Calls, LinearHasOneDimOfRows) {
   EXPECT_EQ(problem.dims, (decltype(problem.dims){{"K", 7}, {"M", 6}, {"N", 5}}));
 }
 
+TEST(Calls, OfTrainingKeepThePreactivation) {
+  const Tensor input = at::ones({2, 4}), weight = at::ones({3, 4});
+  const auto keeps = [&](Activation activation) {
+    const Call call = training_call_of(LinearArguments{"linear", input, weight, kNoTensor, activation});
+    return call.problem().facts.flags.at("preactivation") != 0;
+  };
+  EXPECT_FALSE(keeps(Activation::none));
+  EXPECT_TRUE(keeps(Activation::gelu_erf));
+  EXPECT_TRUE(keeps(Activation::gelu_tanh));
+}
+
 TEST(Calls, SoftmaxPutsTheReducedDimWhereItLies) {
   const auto of = [](const Tensor& x, int64_t dim) { return tensors(call_of(SoftmaxArguments{x, dim, {}})); };
   const Tensor x = at::empty({2, 3, 4});

@@ -1,8 +1,12 @@
 #include "registration/dispatch/dispatch.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <filesystem>
 #include <fstream>
 
+#include "registration/dispatch/lowering.h"
+#include "registration/dispatch/planner.h"
+#include "registration/dispatch/shaped_call.h"
 #include "tessera/explain.h"
 #include "tessera/ops.h"
 #include "tessera/plans.h"
@@ -10,6 +14,7 @@
 #include "tessera/warmup.h"
 #include "tests/registration/support.h"
 #include "tile_core/base/error.h"
+#include "tile_core/base/log.h"
 
 namespace tessera {
 namespace {
@@ -113,6 +118,74 @@ TEST_F(Files, PlansThatAreNotWholeAreAnError) {
   }
 }
 
+/// The plan of a call on an H200 where this is frozen for it.
+class Frozen : public Files {
+ protected:
+  static autotune::Device h200() { return autotune::device_named("H200"); }
+
+  static autotune::Plan plan_with(const Call& call, const autotune::Variant& frozen) {
+    const ops::Problem problem = call.problem();
+    autotune::FrozenPlans plans;
+    plans.add(dispatch::key_of(call.op(), problem, h200()), frozen);
+    const std::filesystem::path file = std::filesystem::temp_directory_path() / "tessera_frozen_test.json";
+    plans.write(file);
+    load_plans(file);
+    autotune::FrozenPlans{}.write(file);
+    autotune::Plan plan = dispatch::plan_of(call.op(), problem, h200(), Policy::tile);
+    load_plans(file);
+    std::filesystem::remove(file);
+    return plan;
+  }
+};
+
+TEST_F(Frozen, ATileThatIsMissingIsNamed) {
+  const Call call = dispatch::call_of({"linear", {{512, 128}, {256, 128}}});
+  const log::Capture capture;
+  const autotune::Plan plan = plan_with(call, {{{"m", 64}, {"n", 64}}, {}});
+  ASSERT_TRUE(plan.tile.has_value());
+  EXPECT_EQ(plan.source, autotune::Source::cost_model);
+  ASSERT_EQ(capture.lines().size(), 1U);
+  EXPECT_TRUE(
+      capture.lines()[0].starts_with("tessera: warning: the frozen plan m=64 n=64 is not followed: its "
+                                     "tiles are m, n, and linear's are k, m, n; the call is linear "))
+      << capture.lines()[0];
+}
+
+TEST_F(Frozen, AHeadDimThatATileDoesNotCoverIsNoError) {
+  const std::vector<std::vector<int64_t>> shapes(3, {1, 1, 32, 96});
+  const log::Capture capture;
+  const autotune::Plan plan = plan_with(dispatch::call_of({"flash_attention", shapes}),
+                                        {{{"i", 32}, {"j", 32}, {"d", 64}, {"e", 96}}, {.warps = 4}});
+  ASSERT_TRUE(plan.tile.has_value());
+  EXPECT_EQ(plan.tile->tiles.at("d"), 96);
+  ASSERT_EQ(capture.lines().size(), 1U);
+  EXPECT_NE(capture.lines()[0].find("one tile of 64 covers dim D, whose size is 96"), std::string::npos)
+      << capture.lines()[0];
+}
+
+TEST(Lowering, WhateverIsThrownIsAProblemOfTheVariant) {
+  const Call call = dispatch::call_of({"linear", {{16, 16}, {16, 16}}});
+  const log::Capture capture;
+  const dispatch::Lowered& made =
+      dispatch::lowered(call.op(), call.problem().facts, {}, Target::named("sm_90a"));
+  EXPECT_EQ(made.kernel, nullptr);
+  EXPECT_FALSE(made.problem.empty());
+  EXPECT_EQ(capture.lines().size(), 1U);
+}
+
+TEST_F(Files, MorePlansThanAreRememberedAreAWarning) {
+  const std::string path = folder_ / "plans.json";
+  const log::Capture capture;
+  for (std::size_t i = 0; i <= dispatch::kMostUsedPlans; ++i)
+    dispatch::note_used({.op = "test", .dims = {{"M", static_cast<std::int64_t>(i)}}}, {});
+  save_plans(path);
+  load_plans(path);
+  EXPECT_EQ(capture.lines(),
+            std::vector<std::string>{"tessera: warning: " + path +
+                                     ": holds the first 65536 plans of this process; shapes that were called "
+                                     "later are not in it"});
+}
+
 TEST_F(Files, PlansAreSavedAndLoaded) {
   const std::string path = folder_ / "plans.json";
   save_plans(path);  // of no call on a GPU
@@ -139,6 +212,23 @@ TEST(Warmup, CompilesForADeviceThatIsNotHere) {
   ASSERT_EQ(result.failures.size(), 1U);
   EXPECT_EQ(result.failures[0].call, "flash_attention 1x1x4x320 1x1x4x320 1x1x4x320 BFloat16");
   EXPECT_EQ(result.failures[0].problem, "no tile kernel supports head dim 320, above 256");
+}
+
+/// The kernels of one key: what a call on its device runs, without the keys above.
+at::Tensor add_at(c10::DispatchKey key, const at::Tensor& self, const at::Tensor& other) {
+  using Signature = at::Tensor(const at::Tensor&, const at::Tensor&);
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("tessera::add", "").typed<Signature>();
+  return op.redispatch(c10::DispatchKeySet(key), self, other);
+}
+
+TEST(PolicyOfTheProcess, TileRefusesTensorsOnTwoDevices) {
+  const at::Tensor self = at::ones({2, 3}), other = at::ones({3}, at::kMeta);
+  const WithPolicy tile(Policy::tile);
+  const std::string text =
+      "add(): the policy is tile, but no tile kernel supports tensors on cpu and meta. Policy auto runs ATen "
+      "here";
+  EXPECT_EQ(testing::error_of([&] { add_at(c10::DispatchKey::CPU, self, other); }), text);
+  EXPECT_EQ(testing::error_of([&] { dispatch::runs_native(AddArguments{self, other}); }), text);
 }
 
 TEST(PolicyOfTheProcess, OverridesTheEnvironment) {

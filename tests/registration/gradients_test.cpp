@@ -71,6 +71,12 @@ std::vector<Case> cases() {
        },
        [](auto& i) { return sdpa_math(i, false, 0); },
        {q, k, v, m}},
+      {"sdpa with a mask of one dim",
+       [](auto& i) {
+         return tessera::scaled_dot_product_attention(i[0], i[1], i[2], i[3], 0, false, {}, true);
+       },
+       [](auto& i) { return sdpa_math(i, false, 0); },
+       {q, k, v, m[0]}},
       {"sdpa with a negative scale",
        [](auto& i) {
          return tessera::scaled_dot_product_attention(i[0], i[1], i[2], {}, 0, true, -0.4, true);
@@ -286,6 +292,18 @@ TEST_P(Gradients, B49_MaskedRows) {
   tessera::scaled_dot_product_attention(x[0], x[1], x[2], mask).sum().backward();
   EXPECT_FALSE(x[0].grad().select(2, 3).any().item<bool>());
   for (const Tensor& t : x) EXPECT_TRUE(t.grad().isfinite().all().item<bool>());
+}
+
+TEST_P(Gradients, OfABooleanMaskOfOneDim) {
+  const variable_list values = {at::randn({1, 2, 5, 4}), at::randn({1, 2, 6, 4}), at::randn({1, 2, 6, 4})};
+  const Tensor mask = at::tensor({1, 0, 1, 1, 0, 1}).to(at::kBool);
+  const auto attend = [](const variable_list& x, const Tensor& m) {
+    return tessera::scaled_dot_product_attention(x[0], x[1], x[2], m);
+  };
+  const variable_list x = leaves(values, at::kFloat), y = leaves(values, at::kFloat);
+  attend(x, mask).sum().backward();
+  attend(y, mask.expand({5, 6})).sum().backward();
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR_TENSOR(x[i].grad(), y[i].grad(), 1e-6);
 }
 
 TEST_P(Gradients, B65_B67_EmptyTensors) {

@@ -97,6 +97,44 @@ TEST(RegisterOperator, SaysWhatSchemasMayHave) {
               }).starts_with("register_operator: the schema 'test::s(Tensor' does not parse: "));
 }
 
+TEST(RegisterOperator, HasNoOverloads) {
+  EXPECT_EQ(user_error_of([] { register_operator("test::s.out(Tensor x) -> Tensor", scale); }),
+            "register_operator: the schema 'test::s.out(Tensor x) -> Tensor' names the overload 'out'; an "
+            "operator has one, without a name: write test::s(...), and another operator for other arguments");
+}
+
+/// out = x + by where by is a whole number
+Program shifted(const std::vector<DType>& dtypes) {
+  Builder p("shifted");
+  Dim N = p.dim("N");
+  In x = p.in("x", dtypes.at(0), {N});
+  Out out = p.out("out", dtypes.at(0), {N});
+  Tile by = p.scalar("by", i64);
+  Axis n = p.grid(N, 32);
+  out(n) = x(n) + by;
+  return p.finish();
+}
+
+TEST(RegisterOperator, WholeNumbersStayWhole) {
+  const UserOperator op = register_operator("test::shifted(Tensor x, int by) -> Tensor", shifted);
+  const Tensor x = at::zeros({3}, at::kLong);
+  constexpr int64_t kLargest = int64_t{1} << 53;
+  EXPECT_EQ(op(x, kLargest - 1)[0].item<int64_t>(), kLargest - 1);
+  EXPECT_EQ(op(x, 1 - kLargest)[0].item<int64_t>(), 1 - kLargest);
+  EXPECT_EQ(
+      testing::error_of([&] { op(x, kLargest + 1); }),
+      "test::shifted(): the interpreter, which runs programs on the CPU, holds whole numbers up to 2^53, "
+      "but got 9007199254740993");
+}
+
+TEST(RegisterOperator, AFloatIsNotCutToAWholeNumber) {
+  const UserOperator op = register_operator("test::cut(Tensor x, float by) -> Tensor", shifted);
+  EXPECT_EQ(
+      testing::error_of([&] { op(at::zeros({3}, at::kLong), 2.5); }),
+      "test::cut: the schema's 'by' is float, but the program's scalar 'by' is i64, which would cut it: "
+      "declare int there, or f32 here");
+}
+
 TEST(RegisterOperator, SaysWhereProgramAndSchemaDiffer) {
   const UserOperator op =
       register_operator("test::no_shift(Tensor x, float by) -> Tensor", [](const auto& dtypes) {

@@ -35,6 +35,20 @@ TEST_P(Values, AddBroadcastsAndPromotes) {
   }
 }
 
+// 1 + 2^-8 is no bf16: it is rounded to one before it is added to.
+TEST_P(Values, AddRoundsANumberOfMoreDigitsFirst) {
+  for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
+    const Tensor x = at::full({9}, 0x1p-13, dtype) * at::arange(9).to(dtype);
+    for (const double number : {1 + 0x1p-8, 1 + 0x1p-11, 3.14159, 70000.0}) {
+      for (const at::ScalarType wide : {at::kFloat, at::kHalf, at::kBFloat16}) {
+        const Tensor scalar = at::scalar_tensor(number, wide);
+        EXPECT_TRUE(at::equal(tessera::add(x, scalar), at::add(x, scalar))) << dtype << number << wide;
+        EXPECT_TRUE(at::equal(tessera::add(scalar, x), at::add(scalar, x))) << dtype << number << wide;
+      }
+    }
+  }
+}
+
 TEST_P(Values, AddHasTheStridesOfAten) {
   const std::vector<Tensor> views = {at::randn({2, 3, 4}),
                                      at::randn({4, 3, 2}).permute({2, 1, 0}),

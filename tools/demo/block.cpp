@@ -8,6 +8,7 @@
 #include "models/load.h"
 #include "models/transformer_block.h"
 #include "tessera/policy.h"
+#include "tools/demo/errors.h"
 #include "tools/demo/kernels.h"
 #include "tools/demo/report.h"
 
@@ -59,12 +60,15 @@ struct Model {
   at::Tensor input;
 };
 
-/// The errors of both sides, under the policy in force.
-void print_errors(const char* dtype, Model& m) {
+/// The errors of both sides under policy tile; false where ours is too large.
+bool show_errors(const char* dtype, Model& m) {
   const at::Tensor expected = m.reference->forward(m.input.to(at::kDouble));
-  demo::print_errors(fmt::format("{} error against float64", dtype),
-                     perf::error_of(m.native->forward(m.input), expected),
-                     perf::error_of(m.tessera->forward(m.input), expected));
+  const at::Tensor native = m.native->forward(m.input);
+  set_policy(Policy::tile);
+  const at::Tensor tessera = m.tessera->forward(m.input);
+  set_policy({});
+  return print_errors(fmt::format("{} error against float64", dtype),
+                      {m.input.scalar_type(), native, tessera, expected});
 }
 
 std::vector<RecordedCall> calls_of(Model& m) {
@@ -76,14 +80,14 @@ std::string describe(const Size& s) {
                      s.heads, s.kv_heads, s.feed_forward);
 }
 
-void run_in_interpreter() {
+bool run_in_interpreter() {
   fmt::print("  in the interpreter: {}\n", describe(kInterpreted));
-  set_policy(Policy::tile);
+  bool good = true;
   for (const auto& [name, dtype] : kDTypes) {
     Model m(kInterpreted, dtype, at::kCPU);
-    print_errors(name, m);
+    good = show_errors(name, m) && good;
   }
-  set_policy({});
+  return good;
 }
 
 void compile_kernels() {
@@ -98,9 +102,7 @@ bool show_on_gpu() {
   bool good = true;
   for (const auto& [name, dtype] : kDTypes) {
     Model m(kOnGpu, dtype, at::kCUDA);
-    set_policy(Policy::tile);
-    print_errors(name, m);
-    set_policy({});
+    good = show_errors(name, m) && good;
     good =
         print_gpu({[&] { return m.native->forward(m.input); }, [&] { return m.tessera->forward(m.input); }},
                   calls_of(m)) &&
@@ -118,9 +120,9 @@ bool show_block(bool gpu) {
     fmt::print("  {}\n", describe(kOnGpu));
     return show_on_gpu();
   }
-  run_in_interpreter();
+  const bool good = run_in_interpreter();
   compile_kernels();
-  return true;
+  return good;
 }
 
 }  // namespace tessera::demo

@@ -8,6 +8,7 @@
 #include "models/sentence_encoder.h"
 #include "tessera/policy.h"
 #include "tile_core/base/error.h"
+#include "tools/demo/errors.h"
 #include "tools/demo/kernels.h"
 #include "tools/demo/report.h"
 
@@ -50,8 +51,8 @@ struct Tokens {
   at::Tensor ids, mask;
 };
 
-bool show_dtype(const char* name, SentenceModel& native, SentenceModel& tessera, const Tokens& tokens,
-                const at::Tensor& expected) {
+bool show_dtype(const char* name, at::ScalarType dtype, SentenceModel& native, SentenceModel& tessera,
+                const Tokens& tokens, const at::Tensor& expected) {
   const auto run = [&](SentenceModel& model) { return model.encoder->forward(tokens.ids, tokens.mask); };
   const at::Tensor native_result = run(native).cpu();
   at::Tensor tessera_result;
@@ -59,13 +60,12 @@ bool show_dtype(const char* name, SentenceModel& native, SentenceModel& tessera,
   const std::vector<RecordedCall> calls = record_calls([&] { tessera_result = run(tessera).cpu(); });
   set_policy({});
   print_matrices(name, similarity(native_result), similarity(tessera_result));
-  print_errors("error of the embeddings", perf::error_of(native_result, expected),
-               perf::error_of(tessera_result, expected));
+  const bool good = print_errors("error of the embeddings", {dtype, native_result, tessera_result, expected});
   if (tokens.ids.is_cuda())
-    return print_gpu({[&] { return run(native); }, [&] { return run(tessera); }}, calls);
+    return print_gpu({[&] { return run(native); }, [&] { return run(tessera); }}, calls) && good;
   fmt::print("    the interpreter ran every operator; an H200 under policy auto runs\n");
   print_plans(calls, autotune::device_named("H200"), Policy::automatic);
-  return true;
+  return good;
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ bool show_encoder(const std::filesystem::path& model, const std::vector<std::str
   for (const auto& [name, dtype] : kDTypes) {
     SentenceModel native = SentenceModel::load(model, Backend::native, dtype, device);
     SentenceModel tessera = SentenceModel::load(model, Backend::tessera, dtype, device);
-    good = show_dtype(name, native, tessera, tokens, expected) && good;
+    good = show_dtype(name, dtype, native, tessera, tokens, expected) && good;
   }
   return good;
 }

@@ -33,11 +33,6 @@ double print_time(const Sides& sides) {
 
 }  // namespace
 
-void print_errors(const std::string& what, const perf::Error& native, const perf::Error& tessera) {
-  fmt::print("    {:<26} native {:.2e} (rms {:.2e})   tessera {:.2e} (rms {:.2e})\n", what, native.maximum,
-             native.rms, tessera.maximum, tessera.rms);
-}
-
 bool print_gpu(const Sides& sides, const std::vector<RecordedCall>& calls) {
   const autotune::Device device = dispatch::device_of(0);
   for (const auto& [policy, name] : {std::pair(Policy::automatic, "auto"), std::pair(Policy::tile, "tile")}) {

@@ -1,10 +1,8 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 #include <functional>
-#include <string>
 #include <vector>
 
-#include "perf/accuracy.h"
 #include "tools/demo/recorded_calls.h"
 
 /// What the demo prints of a model that runs on both sides.
@@ -15,9 +13,6 @@ struct Sides {
   std::function<at::Tensor()> native;
   std::function<at::Tensor()> tessera;
 };
-
-/// One line: both sides' largest and root-mean-square error against float64.
-void print_errors(const std::string& what, const perf::Error& native, const perf::Error& tessera);
 
 /// On the GPU, under policy auto and under policy tile: which kernels run and why, time, speed-up and the
 /// share of generated kernels. False where fewer than 90 % of the operators' calls ran generated kernels
