@@ -6,7 +6,6 @@ namespace tessera {
 
 using Axes = std::vector<AxisId>;
 
-
 /// The typing rules: what an instruction's result has to be, given its operands.
 class TypeRules {
  public:

@@ -189,7 +189,8 @@ constexpr std::array kAttributes = {
 void verify_stage(const Program& program, const Inst& inst) {
   const Allowed& allowed = kOperations.at(inst.op.index());
   if (program.stage < allowed.first || program.stage > allowed.last) {
-    std::string stages = fmt::format("from Stage::{} to Stage::{}", name_of(allowed.first), name_of(allowed.last));
+    std::string stages =
+        fmt::format("from Stage::{} to Stage::{}", name_of(allowed.first), name_of(allowed.last));
     if (allowed.first == allowed.last) stages = fmt::format("in Stage::{}", name_of(allowed.first));
     fail_verify(program, inst, fmt::format("{} stands only {}", allowed.operation, stages));
   }

@@ -35,9 +35,10 @@ __device__ __forceinline__ Int math_add(Int a, Int b) { return a + b; }
 /// Rounds down, as index arithmetic needs; 0 where b is.
 template <typename Int>
 __device__ __forceinline__ Int math_div(Int a, Int b) {
-  if (b == 0) return 0;
-  const Int q = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+  const Int divisor = b == 0 ? 1 : b;  // no branch: quotient and remainder share the division
+  const Int q = a / divisor;
+  const Int down = a % divisor != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+  return b == 0 ? 0 : down;
 }
 template <typename Int>
 __device__ __forceinline__ Int math_mod(Int a, Int b) { return b == 0 ? 0 : a - math_div(a, b) * b; }
