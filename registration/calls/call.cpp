@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tile_core/target/bulk.h"
-
 namespace tessera {
 namespace {
 
@@ -36,10 +34,7 @@ int alignment_of(const TensorView& view) {
 }
 
 TensorFacts facts_of(const TensorView& view) {
-  TensorFacts facts{view.dtype, contiguous_dim(view), alignment_of(view)};
-  const bool aligned = facts.contiguous_dim >= 0 && facts.alignment == static_cast<int>(kWidest);
-  facts.bulk = !aligned || why_not_bulk(view, facts.contiguous_dim).empty();
-  return facts;
+  return {view.dtype, contiguous_dim(view), alignment_of(view)};
 }
 
 bool Call::outputs_are_empty() const {

@@ -105,7 +105,6 @@ Kernel& UserOperator::Definition::kernel(const Program& program, std::span<const
     facts.tensors.push_back(facts_of(view));
     key.push_back(facts.tensors.back().contiguous_dim);
     key.push_back(facts.tensors.back().alignment);
-    key.push_back(facts.tensors.back().bulk ? 1 : 0);
   }
   {
     const std::shared_lock lock(mutex_);

@@ -76,7 +76,8 @@ TEST_F(Show, WrongWordsAreExplained) {
       usage_error(
           "tessera show",
           "no stage is called 'llvm'; there are summary, tile, cuda, ptx, sass, memory, simplify, map_grid, "
-          "mask_tails, place_tiles, infer_layouts, pipeline_loops, lower_tiles, insert_barriers, "
+          "mask_tails, place_tiles, infer_layouts, pipeline_loops, specialize_warps, split_masked_loops, "
+          "lag_dots, lower_tiles, insert_barriers, "
           "plan_shared_memory"));
   EXPECT_EQ(error({"add", "3x4", "--arch", "sm_70"}, 2),
             usage_error("tessera show",
