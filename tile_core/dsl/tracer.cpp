@@ -98,7 +98,8 @@ ValueId Tracer::constant(double value, Type type, Loc loc) {
         diagnostic(fmt::format("the number {} where {} stands", value, name_of(type.dtype)), loc, "",
                    "write a number that the dtype holds, or cast the other operand: cast(f32, x)"));
   }
-  return emit(Constant{round_to(type.dtype, value)}, std::move(type), loc);
+  const double rounded = round_to(type.dtype, value);
+  return emit(Constant{rounded}, std::move(type), loc);
 }
 
 int Tracer::new_variable(ValueId initial) {

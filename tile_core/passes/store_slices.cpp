@@ -12,7 +12,6 @@ namespace {
 constexpr int kBuffers = 2;         // slots of an instance
 constexpr int kBulkAlignment = 16;  // bytes
 constexpr int kMaxRowBytes = 128;
-const Type kIndex{.dtype = i64};
 
 bool is_elementwise(const Op& op) {
   return std::holds_alternative<Unary>(op) || std::holds_alternative<Binary>(op) ||

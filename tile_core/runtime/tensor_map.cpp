@@ -23,8 +23,8 @@ struct Key {
   std::array<std::int64_t, kRank> strides{};
   std::array<int, kRank> box{};
   std::int16_t swizzle = 0;
-  std::int8_t contiguous = 0;
-  std::int8_t rank = 0;
+  std::uint8_t contiguous = 0;
+  std::uint8_t rank = 0;
   DType dtype = f32;
 
   bool operator==(const Key&) const = default;
@@ -34,8 +34,8 @@ Key key_of(const TensorMap& map, const TensorView& tensor, CUctx_st* context) {
   Key key{.context = context,
           .data = tensor.data,
           .swizzle = static_cast<std::int16_t>(map.swizzle),
-          .contiguous = static_cast<std::int8_t>(map.contiguous),
-          .rank = static_cast<std::int8_t>(tensor.rank),
+          .contiguous = static_cast<std::uint8_t>(map.contiguous),
+          .rank = static_cast<std::uint8_t>(tensor.rank),
           .dtype = tensor.dtype};
   std::copy_n(tensor.sizes.begin(), tensor.rank, key.sizes.begin());
   std::copy_n(tensor.strides.begin(), tensor.rank, key.strides.begin());
@@ -65,8 +65,8 @@ class Memo {
 };
 
 Memo& memo() {
-  thread_local const auto mine = std::make_unique<Memo>();
-  return *mine;
+  thread_local const auto kMine = std::make_unique<Memo>();
+  return *kMine;
 }
 
 CUtensorMapDataType type_of(DType dtype) {
