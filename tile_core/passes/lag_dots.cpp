@@ -62,8 +62,7 @@ struct Parts {
 
 class FindParts {
  public:
-  FindParts(const Program& program, const Uses& uses, const Loop& loop)
-      : p_(program), uses_(uses), loop_(loop) {}
+  FindParts(const Uses& uses, const Loop& loop) : uses_(uses), loop_(loop) {}
 
   std::optional<Parts> run() {
     for (std::size_t i = 0; i < loop_.body.yields.size(); ++i) {
@@ -172,7 +171,6 @@ class FindParts {
     return parts;
   }
 
-  const Program& p_;
   const Uses& uses_;
   const Loop& loop_;
   std::set<const Inst*> trailing_;
@@ -324,7 +322,7 @@ Program lag_dots(const Program& in, const PassContext& context) {
   return rewrite(in, [&](Rewriter& r, const Inst& inst) {
     const Loop* loop = std::get_if<Loop>(&inst.op);
     if (loop == nullptr || !loop->pipelined) return false;
-    std::optional<Parts> parts = FindParts(in, uses, *loop).run();
+    std::optional<Parts> parts = FindParts(uses, *loop).run();
     if (!parts) return false;
     Rotate(r, inst, *parts, turns).run();
     return true;

@@ -102,7 +102,7 @@ class LowerRole {
     flights_.add(std::move(flight), accumulator, inst.loc);
     Type type = p_.type(inst.result());
     type.pending = true;
-    b_.add({{b_.define(inst.result(), std::move(type))}, std::move(op), inst.loc});
+    b_.add({{b_.define(inst.result(), std::move(type))}, op, inst.loc});
   }
 
   void pass_slot(const Inst& inst, const PassSlot& pass) {
