@@ -7,7 +7,7 @@
 namespace tessera::interpreter {
 namespace {
 
-constexpr std::size_t kStackBytes = 256 * 1024;
+constexpr std::size_t kStackBytes = std::size_t{256} * 1024;
 
 /// Thrown inside a fiber that is not to go on.
 struct Cancelled {};

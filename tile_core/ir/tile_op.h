@@ -85,8 +85,8 @@ struct Unary {
 };
 
 /// max and min are IEEE maximumNumber: a NaN operand gives the other one. div of integers rounds down; mod
-/// goes with it; both give 0 where the divisor is 0. Nobody says which integer stands for one that its dtype
-/// cannot hold.
+/// goes with it; both give 0 where the divisor is 0, on a device any number. Nobody says which integer stands
+/// for one that its dtype cannot hold.
 enum class BinaryFn { add, sub, mul, div, mod, max, min, lt, le, eq, ne, logical_and, logical_or };
 struct Binary {
   BinaryFn fn{};

@@ -32,16 +32,14 @@ __device__ __forceinline__ float math_add(float a, float b) { return a + b; }
 template <typename Int>
 __device__ __forceinline__ Int math_add(Int a, Int b) { return a + b; }
 
-/// Rounds down, as index arithmetic needs; 0 where b is.
+/// Rounds down, as index arithmetic needs; b is not 0.
 template <typename Int>
 __device__ __forceinline__ Int math_div(Int a, Int b) {
-  const Int divisor = b == 0 ? 1 : b;  // no branch: quotient and remainder share the division
-  const Int q = a / divisor;
-  const Int down = a % divisor != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-  return b == 0 ? 0 : down;
+  const Int q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 template <typename Int>
-__device__ __forceinline__ Int math_mod(Int a, Int b) { return b == 0 ? 0 : a - math_div(a, b) * b; }
+__device__ __forceinline__ Int math_mod(Int a, Int b) { return a - math_div(a, b) * b; }
 
 /// How many of the indices first, first + 1, ... are below the bound, at most 2^30: more than a tile has.
 __device__ __forceinline__ int steps_below(int64 bound, int64 first) {
