@@ -43,8 +43,7 @@ __device__ __forceinline__ Int math_mod(Int a, Int b) { return a - math_div(a, b
 
 /// How many of the indices first, first + 1, ... are below the bound, at most 2^30: more than a tile has.
 __device__ __forceinline__ int steps_below(int64 bound, int64 first) {
-  using Unsigned = unsigned long long;  // as large as any distance
-  return bound <= first ? 0 : static_cast<int>(math_min(Unsigned(bound) - Unsigned(first), Unsigned(1) << 30));
+  return static_cast<int>(math_max(math_min(bound - first, int64(1) << 30), int64(0)));
 }
 /// The same with the bound included.
 __device__ __forceinline__ int steps_up_to(int64 bound, int64 first) {
