@@ -47,5 +47,5 @@ __device__ __forceinline__ int steps_below(int64 bound, int64 first) {
 }
 /// The same with the bound included.
 __device__ __forceinline__ int steps_up_to(int64 bound, int64 first) {
-  return bound < first ? 0 : steps_below(bound, first) + 1;
+  return steps_below(bound + 1, first);
 }
