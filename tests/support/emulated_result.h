@@ -25,4 +25,7 @@ Facts facts_of(const Program& program, const Call& call, const Setting& setting)
 ::testing::AssertionResult emulates(const Program& program, const Call& call, const Setting& setting,
                                     double tolerance);
 
+/// The same of a program at Stage::ready, as it is, on dense tensors.
+::testing::AssertionResult emulates_as_it_is(const Program& ready, const Call& call, double tolerance = 0);
+
 }  // namespace tessera::test

@@ -100,6 +100,14 @@ void Emitter::emit_value(const Inst& inst) {
   ValueId id = inst.result();
   const Type& type = p_.type(id);
   auto at = [&](ValueId operand) { return element(operand, type.layout); };
+  // One operation on the floats that 16-bit operands are, rounded twice, is rounded right: floats have twice
+  // the digits and two more.
+  auto wide = [&](ValueId operand) {
+    return is_16_bit(operand) ? fmt::format("widened({})", at(operand)) : at(operand);
+  };
+  auto rounded = [&](const std::string& value) {
+    return is_16_bit(id) ? fmt::format("convert<{}>({})", c_type(type.dtype), value) : value;
+  };
   if (const Constant* constant = std::get_if<Constant>(&inst.op)) {
     std::string text = literal(type.dtype, constant->value);
     if (is_tile(id)) return pointwise(inst, text);
@@ -119,11 +127,11 @@ void Emitter::emit_value(const Inst& inst) {
   if (std::holds_alternative<BlockIndex>(inst.op)) return pointwise(inst, "block_index()");
   if (std::holds_alternative<BlockCount>(inst.op)) return pointwise(inst, "block_count()");
   if (const Broadcast* o = std::get_if<Broadcast>(&inst.op)) return pointwise(inst, at(o->a));
-  if (const Unary* o = std::get_if<Unary>(&inst.op)) return pointwise(inst, unary(*o, at(o->a)));
+  if (const Unary* o = std::get_if<Unary>(&inst.op)) return pointwise(inst, rounded(unary(*o, wide(o->a))));
   if (const Binary* o = std::get_if<Binary>(&inst.op)) {
     auto index = indices_.find(o->a);
     bool bounded = index != indices_.end() && (o->fn == BinaryFn::lt || o->fn == BinaryFn::le);
-    if (!bounded) return pointwise(inst, binary(*o, at(o->a), at(o->b)));
+    if (!bounded) return pointwise(inst, rounded(binary(*o, wide(o->a), wide(o->b))));
     return pointwise(inst,
                      below(index->second, o->fn == BinaryFn::lt ? at(o->b) : at(o->b) + " + 1", type.layout));
   }

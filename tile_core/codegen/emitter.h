@@ -50,6 +50,7 @@ class Emitter {
   std::string declare(ValueId id);  ///< names a value; tiles are declared as arrays
   int registers(ValueId id) const { return p_.type(id).layout.count(Place::reg); }
   bool is_tile(ValueId id) const { return !p_.type(id).axes.empty(); }
+  bool is_16_bit(ValueId id) const { return is_float(p_.type(id).dtype) && size_of(p_.type(id).dtype) == 2; }
   /// The element of `operand` for register `r` of a value with layout `of`.
   std::string element(ValueId operand, const Layout& of, const std::string& r = "r") const;
   int threads() const;

@@ -86,12 +86,13 @@ TEST_F(EmulatedBlock, FindsWhatNoBarrierOrders) {
             "thread 0 of block 0 reads byte 252 of shared memory, which nothing has written   --> choice:2");
   EXPECT_EQ(run(1, Landing::first),
             "thread 63 of block 0 reads byte 0 of shared memory, which nothing has written   --> choice:2");
-  EXPECT_EQ(run(2),
-            "thread 0 of block 0 reads byte 252 of shared memory, which thread 63 has written since the last "
-            "barrier   --> choice:3");
+  EXPECT_EQ(
+      run(2),
+      "thread 0 of block 0 reads byte 252 of shared memory, which thread 63 has written, with no barrier "
+      "between   --> choice:3");
   EXPECT_EQ(run(3),
-            "thread 1 of block 0 writes byte 0 of shared memory, which thread 0 has written since the last "
-            "barrier   --> choice:4");
+            "thread 1 of block 0 writes byte 0 of shared memory, which thread 0 has written, with no barrier "
+            "between   --> choice:4");
   EXPECT_EQ(run(4),
             "thread 0 of block 0 reads byte 0 of shared memory, which nothing has written   --> choice:5");
 }
@@ -110,28 +111,28 @@ TEST_F(EmulatedBlock, FindsWrongAddresses) {
 }
 
 TEST_F(EmulatedBlock, FindsThreadsThatDoNotMeet) {
-  EXPECT_EQ(run(10),
-            "block 0: deadlock: 32 of 64 threads have ended, 32 wait at the barrier of line 11, the rest for "
-            "lanes of their warp");
+  EXPECT_EQ(run(10), "block 0: deadlock: 32 of 64 threads have ended, 32 wait for the barrier at line 11");
   EXPECT_EQ(run(11),
             "thread 32 of block 0 waits at a barrier, but others wait at that of line 12   --> choice:13");
   EXPECT_EQ(run(12),
-            "block 0: deadlock: 33 of 64 threads have ended, 0 wait at the barrier of line 0, the rest for "
-            "lanes of their warp");
+            "block 0: deadlock: 33 of 64 threads have ended, 31 wait for lanes of their warp at line 14");
 }
 
 TEST_F(EmulatedBlock, FindsCopiesThatNoWaitCovers) {
   for (Landing landing : {Landing::last, Landing::first}) {
     std::string thread = landing == Landing::last ? "thread 0" : "thread 63";
     std::string byte = landing == Landing::last ? "0" : "252";
-    EXPECT_EQ(run(14, landing), thread + " of block 0 reads byte " + byte + " of shared memory, to which " +
-                                    thread + "'s copy is unfinished   --> choice:16");
-    EXPECT_EQ(run(16, landing), thread + " of block 0 reads byte " + byte + " of shared memory, to which " +
-                                    thread + "'s copy is unfinished   --> choice:18");
+    EXPECT_EQ(run(14, landing), thread + " of block 0 reads byte " + byte +
+                                    " of shared memory, to which a copy by " + thread +
+                                    " is unfinished   --> choice:16");
+    EXPECT_EQ(run(16, landing), thread + " of block 0 reads byte " + byte +
+                                    " of shared memory, to which a copy by " + thread +
+                                    " is unfinished   --> choice:18");
   }
-  EXPECT_EQ(run(15),
-            "thread 0 of block 0 reads byte 256 of shared memory, to which thread 0's copy is unfinished   "
-            "--> choice:17");
+  EXPECT_EQ(
+      run(15),
+      "thread 0 of block 0 reads byte 256 of shared memory, to which a copy by thread 0 is unfinished   "
+      "--> choice:17");
   EXPECT_EQ(run(17), "thread 0 of block 0 ends with copies that no wait covers   --> :0");
 }
 

@@ -6,6 +6,9 @@ struct alignas(64) TensorMap {
 __device__ __forceinline__ void prefetch_map(const TensorMap* map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
 
 /// Starts a copy of a box to shared memory; its bytes are counted by the mbarrier. Zeros outside of the tensor.
+__device__ __forceinline__ void copy_bulk(unsigned to, const TensorMap* map, unsigned mbarrier, int x0) {
+  asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];" ::"r"(to), "l"(map), "r"(mbarrier), "r"(x0) : "memory");
+}
 __device__ __forceinline__ void copy_bulk(unsigned to, const TensorMap* map, unsigned mbarrier, int x0, int x1) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(to), "l"(map), "r"(mbarrier), "r"(x0), "r"(x1) : "memory");
 }
@@ -20,6 +23,9 @@ __device__ __forceinline__ void copy_bulk(unsigned to, const TensorMap* map, uns
 }
 
 /// Starts a copy of a box from shared memory in this thread's open group. Elements outside of the tensor are dropped.
+__device__ __forceinline__ void copy_out(const TensorMap* map, unsigned from, int x0) {
+  asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%2}], [%1];" ::"l"(map), "r"(from), "r"(x0) : "memory");
+}
 __device__ __forceinline__ void copy_out(const TensorMap* map, unsigned from, int x0, int x1) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map), "r"(from), "r"(x0), "r"(x1) : "memory");
 }

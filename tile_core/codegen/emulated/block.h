@@ -78,8 +78,7 @@ struct Mbarrier {
 /// When an agent did something. Agents are the threads, then the dots of each warpgroup, the copies out of
 /// each warp, and what comes in by each mbarrier.
 struct Stamp {
-  short agent = -1;
-  unsigned short epoch = 0;  // barriers of the whole block by then
+  int agent = -1;
   unsigned time = 0;
 };
 
@@ -96,7 +95,7 @@ struct Shadow {
 
 constexpr int kLanes = 32;
 constexpr int kGroup = 128;  // threads of a warpgroup
-constexpr int kMbarriers = 128;
+constexpr int kMbarriers = 64;
 constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr unsigned char kUnwritten = 0xff;  // NaN in every float type
 constexpr unsigned kSharedStart = 1024;     // address of a block's first byte; the system has those before
@@ -118,8 +117,8 @@ struct Block {
   unsigned char* shared = nullptr;  // in `memory`, aligned
   std::size_t shared_bytes = 0;
   std::vector<Shadow> shadows;
-  unsigned barriers = 0;  // of the whole block, that every thread has reached
   Meeting whole;
+  Place whole_at;  // where the first of the threads stands
   std::map<int, Meeting> named, warps, groups;
   std::map<unsigned, Mbarrier> mbarriers;  // by address
   unsigned steps = 0;                      // of any fiber

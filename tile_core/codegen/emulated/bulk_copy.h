@@ -80,7 +80,7 @@ inline void start_copy(unsigned to, const TensorMap* map, unsigned mbarrier, std
   if (!m.fenced) fail(place, "has copies counted by an mbarrier that no fence has made known");
   const BoxCopy copy = box_copy(map, to, first, place);
   for_each_chunk(copy, [&](const unsigned char* at, int bytes) {
-    note_write(at, bytes, place, stamp(m.agent, m.phases + 1), true, true);
+    note_write(at, bytes, place, {m.agent, m.phases + 1}, true, true);
   });
   m.coming.push_back(copy);
   if (!block.late) land_all(m);
@@ -90,7 +90,7 @@ inline void start_copy_out(const TensorMap* map, unsigned from, std::initializer
                            const Place& place) {
   Fiber& f = self();
   const BoxCopy copy = box_copy(map, from, first, place);
-  const Stamp reader = stamp(agent_of_stores(block.running), f.committed_stores + 1);
+  const Stamp reader{agent_of_stores(block.running), f.committed_stores + 1};
   for_each_chunk(copy,
                  [&](const unsigned char* at, int bytes) { note_read(at, bytes, place, reader, true); });
   f.open_stores.push_back(copy);
@@ -101,6 +101,10 @@ inline void start_copy_out(const TensorMap* map, unsigned from, std::initializer
 
 inline void prefetch_map(const TensorMap*) {}
 
+inline void copy_bulk(unsigned to, const TensorMap* map, unsigned mbarrier, int x0,
+                      const emulated::Place& place = emulated::Place::current()) {
+  emulated::start_copy(to, map, mbarrier, {x0}, place);
+}
 inline void copy_bulk(unsigned to, const TensorMap* map, unsigned mbarrier, int x0, int x1,
                       const emulated::Place& place = emulated::Place::current()) {
   emulated::start_copy(to, map, mbarrier, {x0, x1}, place);
@@ -118,6 +122,10 @@ inline void copy_bulk(unsigned to, const TensorMap* map, unsigned mbarrier, int 
   emulated::start_copy(to, map, mbarrier, {x0, x1, x2, x3, x4}, place);
 }
 
+inline void copy_out(const TensorMap* map, unsigned from, int x0,
+                     const emulated::Place& place = emulated::Place::current()) {
+  emulated::start_copy_out(map, from, {x0}, place);
+}
 inline void copy_out(const TensorMap* map, unsigned from, int x0, int x1,
                      const emulated::Place& place = emulated::Place::current()) {
   emulated::start_copy_out(map, from, {x0, x1}, place);

@@ -25,7 +25,6 @@ inline void start_fiber(int thread, char* stacks) {
 
 inline void start_block(int64 number, char* stacks) {
   block.number = number;
-  block.barriers = 0;
   block.whole = Meeting();
   block.named.clear(), block.warps.clear(), block.groups.clear(), block.mbarriers.clear();
   block.memory.assign(block.shared_bytes + kSharedAlignment, kUnwritten);

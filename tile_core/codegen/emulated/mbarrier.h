@@ -39,7 +39,7 @@ inline void arrive_at(unsigned address, int64 bytes, const Place& place) {
 /// The copies that the mbarrier counts arrive; who waits for this phase sees them.
 inline void land_all(Mbarrier& m) {
   for (const BoxCopy& copy : std::exchange(m.coming, {})) {
-    land(copy, stamp(m.agent, m.phases + 1));
+    land(copy, {m.agent, m.phases + 1});
     m.bytes -= bytes_of(copy);
   }
   end_phase(m);

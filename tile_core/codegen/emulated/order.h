@@ -16,17 +16,13 @@ inline int agent_of_mbarrier(int number) {
 inline unsigned& time_of(Clock& clock, int agent) {
   return clock[static_cast<std::size_t>(agent)];
 }
-inline Stamp stamp(int agent, unsigned time) {
-  return {static_cast<short>(agent), static_cast<unsigned short>(block.barriers), time};
-}
 inline Stamp stamp_now() {
-  return stamp(block.running, time_of(self().clock, block.running));
+  return {block.running, time_of(self().clock, block.running)};
 }
 
-/// Whether the running thread comes after what the stamp is of. A barrier of the whole block is after all.
+/// Whether the running thread comes after what the stamp is of.
 inline bool is_before(const Stamp& s) {
-  return s.agent == block.running || s.agent < 0 || s.epoch < block.barriers ||
-         time_of(self().clock, s.agent) >= s.time;
+  return s.agent < 0 || s.agent == block.running || time_of(self().clock, s.agent) >= s.time;
 }
 
 inline void join(Clock& into, const Clock& from) {
@@ -68,7 +64,7 @@ inline void attend(Meeting& meeting, int expected, bool waits, const char* what,
 /// running thread has seen (PTX ISA, "Proxies").
 inline bool is_fenced(const Stamp& write) {
   for (unsigned time : fiber(write.agent).fences) {
-    if (time >= write.time) return is_before({write.agent, write.epoch, time + 1});
+    if (time >= write.time) return is_before({write.agent, time + 1});
   }
   return false;
 }

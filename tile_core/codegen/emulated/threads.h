@@ -13,15 +13,11 @@ inline int64 block_count() {
 /// Of the whole block. All threads have to come to the same one.
 inline void barrier(const emulated::Place& place = emulated::Place::current()) {
   using emulated::block;
-  emulated::Meeting& m = block.whole;
-  static emulated::Place first;  // where the first of them stands
-  if (m.arrived == 0) first = place;
-  if (place.line() != first.line())
+  if (block.whole.arrived == 0) block.whole_at = place;
+  if (place.line() != block.whole_at.line())
     emulated::fail(place, "waits at a barrier, but others wait at that of line %u",
-                   static_cast<unsigned>(first.line()));
-  const unsigned round = emulated::come(m, block.threads, place);
-  block.barriers = m.rounds;
-  emulated::wait_until("the barrier", place, [&m, round] { return m.rounds != round; });
+                   static_cast<unsigned>(block.whole_at.line()));
+  emulated::attend(block.whole, block.threads, true, "the barrier", place);
 }
 
 namespace emulated {
