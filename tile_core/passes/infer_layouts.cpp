@@ -38,7 +38,7 @@ class InsertConversions {
     Op op = inst.op;
     const Dot* dot = std::get_if<Dot>(&inst.op);
     for_each_operand(op, [&](ValueId& id) {
-      bool multiplied = dot != nullptr && id == dot->a;
+      bool multiplied = dot != nullptr && id == dot->a && program_.type(id).space == Space::registers;
       id = operand(r, id, multiplied ? multiplied_layout(*dot) : wanted, inst.loc);
     });
     r.replace(inst.result(), r.emit(std::move(op), program_.type(inst.result()), inst.loc));
