@@ -47,7 +47,7 @@ Decision decide(const Call& call, int index, Policy policy) {
   const autotune::Key key = key_of(call.op(), problem, *device);
   if (!plan.unsupported.empty()) require_no_tile(call, policy, "no variant can run it: ", plan.unsupported);
   note_used(key, plan);
-  if (log::enabled(log::Channel::dispatch)) log::info(log::Channel::dispatch, autotune::describe(key, plan));
+  if (log::enabled(log::Topic::dispatch)) log::info(log::Topic::dispatch, autotune::describe(key, plan));
   return {plan.tile ? lowered(call.op(), problem.facts, *plan.tile, device->target).kernel : nullptr};
 }
 

@@ -47,15 +47,15 @@ void warn_once(std::string_view key, const std::string& text) {
   if (sink().seen.emplace(key).second) write(sink(), "tessera: warning: " + text);
 }
 
-bool enabled(Channel channel) {
+bool enabled(Topic topic) {
   static env::Cached<std::uint32_t> bits(enabled_bits);
-  return (bits.get() >> static_cast<unsigned>(channel) & 1U) != 0;
+  return (bits.get() >> static_cast<unsigned>(topic) & 1U) != 0;
 }
 
-void info(Channel channel, const std::string& text) {
-  if (!enabled(channel)) return;
+void info(Topic topic, const std::string& text) {
+  if (!enabled(topic)) return;
   const std::scoped_lock lock(sink().mutex);
-  write(sink(), "tessera: " + std::string(kNames[static_cast<std::size_t>(channel)]) + ": " + text);
+  write(sink(), "tessera: " + std::string(kNames[static_cast<std::size_t>(topic)]) + ": " + text);
 }
 
 Capture::Capture() {

@@ -7,16 +7,16 @@
 namespace tessera::log {
 
 /// What TESSERA_LOG can list.
-enum class Channel { dispatch, compile, cache };
+enum class Topic { dispatch, compile, cache };
 
 /// Writes a warning the first time that `key` is seen in this process.
 void warn_once(std::string_view key, const std::string& text);
 
-/// Whether TESSERA_LOG lists the channel; cheap.
-bool enabled(Channel channel);
+/// Whether TESSERA_LOG lists the topic; cheap.
+bool enabled(Topic topic);
 
-/// Writes `text` if the channel is enabled.
-void info(Channel channel, const std::string& text);
+/// Writes `text` if the topic is enabled.
+void info(Topic topic, const std::string& text);
 
 /// While one lives, lines are kept in it instead of stderr and no key counts as seen. For tests; not nested.
 class Capture {

@@ -46,22 +46,20 @@ void Emitter::emit_pass(const PassSlot& o) {
 
 int Emitter::atoms(const Slot& slot) const {
   const Channel& c = channel(slot.channel);
-  int bytes = p_.axis(seen_as(slot, c.order.back())).extent * size_of(p_.type(slot.channel).dtype);
-  if (c.swizzle == 0 || bytes % c.swizzle != 0)
-    fail(fmt::format("the copy engine moves rows of whole atoms, but these are {} bytes in atoms of {}",
-                     bytes, c.swizzle));
-  return bytes / c.swizzle;
+  if (c.swizzle == 0) fail("the copy engine's boxes are atoms, and a slot that is not swizzled has none");
+  return p_.axis(seen_as(slot, c.order.back())).extent * size_of(p_.type(slot.channel).dtype) / c.swizzle;
 }
 
 /// The number of the map whose boxes are atoms of the slot.
 int Emitter::map_of(TensorId tensor, const Slot& slot, const std::vector<Subscript>& subscripts) {
   const Channel& c = channel(slot.channel);
+  int width = c.swizzle / size_of(p_.type(slot.channel).dtype);
   TensorMap map{.tensor = static_cast<int>(tensor), .contiguous = -1, .swizzle = c.swizzle};
   for (const Subscript& s : subscripts) {
     bool fastest = s.axis != AxisId::none && s.axis == seen_as(slot, c.order.back());
     if (fastest) map.contiguous = static_cast<int>(map.box.size());
     int extent = s.axis == AxisId::none ? 1 : p_.axis(s.axis).extent;
-    map.box.push_back(fastest ? c.swizzle / size_of(p_.type(slot.channel).dtype) : extent);
+    map.box.push_back(fastest ? width : extent);
   }
   if (map.contiguous != facts_.tensors.at(index_of(tensor)).contiguous_dim)
     fail(fmt::format("rows of a slot are along dim {} of '{}', which is not contiguous", map.contiguous,

@@ -148,8 +148,9 @@ void SharedMemory::write(const Place& place, const Access& access) {
 }
 
 void SharedMemory::landed(const Transfer& copy, const Event& event) {
+  Region where = region(copy.place);
   for (Mark& write : at(copy.place).writes) {
-    if (write.access.inst != copy.inst || write.access.event.agent != Agent::copies) continue;
+    if (write.region != where || write.access.event.agent != Agent::copies) continue;
     write.access.what = "write";
     write.access.event = event;
   }

@@ -64,6 +64,7 @@ class SharedMemory {
     AxisId axis = AxisId::none;
     std::int64_t first = 0;
     std::int64_t last = 0;
+    bool operator==(const Region&) const = default;
     bool meets(const Region& other) const;
     bool covers(const Region& other) const;
   };

@@ -119,8 +119,8 @@ int commit_arrivals(const Role& role) {
 
 int release_arrivals(const Program& program, const Role& role, ValueId channel) {
   const Roots roots = roots_of(program);
-  bool one = !threads_read(role, roots, channel) && dots_follow_waits(role.body, roots, channel);
-  return one ? 1 : role.warps;
+  bool dots = !threads_read(role, roots, channel) && dots_follow_waits(role.body, roots, channel);
+  return role.elected || dots ? 1 : role.warps;
 }
 
 std::map<ValueId, Protocol> protocols(const Program& program) {

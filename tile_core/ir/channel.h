@@ -22,8 +22,8 @@ struct Protocol {
 };
 
 /// Arrivals of one instance of a role at a commit: one of an elected role, else one per warp. At a release:
-/// one where only dots read the channel, or one that goes with it, and some do after every wait; else one per
-/// warp, since a warp may be late to see the phase that it waits for.
+/// one of an elected role, and one where only dots read the channel, or one that goes with it, and some do
+/// after every wait; else one per warp, since a warp may be late to see the phase that it waits for.
 int commit_arrivals(const Role& role);
 int release_arrivals(const Program& program, const Role& role, ValueId channel);
 

@@ -25,8 +25,9 @@ struct Roles {
   bool operator==(const Roles&) const = default;
 };
 
-// ---- Stage::device on. Statements on shared memory act for the whole block, inside a role for its instance;
-// see insert_barriers for their order. ----
+// ---- Stage::device on; channels, bulk copies and what passes between roles already from Stage::roled on.
+// Statements on shared memory act for the whole block, inside a role for its instance; see insert_barriers
+// for their order. ----
 
 /// Shared memory of the result's type; `offset` in bytes is set by plan_shared_memory. Holds NaN until
 /// written. A swizzled channel stands as atoms of `swizzle` bytes along its fastest axis, each of all rows;

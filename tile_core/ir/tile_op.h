@@ -169,7 +169,7 @@ struct Loop {
   bool pipelined = false;        ///< iterations may be overlapped
   ValueId start =
       ValueId::none;  ///< defined here: the axis' first index in this iteration, from Stage::mapped on
-  ValueId ticket = ValueId::none;  ///< defined here: the number of this iteration, from Stage::device on
+  ValueId ticket = ValueId::none;        ///< defined here: the number of this iteration, from Stage::roled on
   ValueId first_ticket = ValueId::none;  ///< the ticket of the first iteration; none: 0
   std::vector<ValueId> carried;
   std::vector<ValueId> parameters;

@@ -28,8 +28,9 @@ struct Type {
   std::vector<AxisId> axes;
   Space space = Space::anywhere;
   int slots = 0;  ///< of a channel; 0: this is a tile
-  bool pending =
-      false;      ///< the result of an issued dot that no wait covers: only dots and back edges take it
+  /// The result of an issued dot that no wait covers: only dots and back edges take it. A loop that carries
+  /// one may be entered, and an iteration ended, with a tile.
+  bool pending = false;
   Layout layout;  ///< of a tile in registers, from Stage::laid_out on
 
   bool operator==(const Type&) const = default;

@@ -18,10 +18,11 @@ std::vector<Piece> pieces_of(const Program& program) {
     const Channel* channel = std::get_if<Channel>(&inst.op);
     if (channel == nullptr) continue;
     const Type& type = program.type(inst.result());
-    std::int64_t bytes = type.slots * slot_bytes(program, type, *channel);
+    std::int64_t slots = type.slots;
+    std::int64_t bytes = slots * slot_bytes(program, type, *channel);
     pieces.push_back({channel->offset, channel->offset + bytes, " begins", &inst});
     if (channel->barriers < 0) continue;
-    bytes = type.slots * kBarrierBytes;
+    bytes = slots * kBarrierBytes;
     pieces.push_back({channel->barriers, channel->barriers + bytes, "'s barriers begin", &inst});
   }
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });

@@ -90,8 +90,8 @@ std::optional<Cubin> read(const std::string& key) {
   }
   if (!entry.problem.empty()) {
     ++counters.rejected;
-    log::info(log::Channel::cache, fmt::format("{}/{}/{} {}; compiling again", place.path,
-                                               kernels_folder_name(), name, entry.problem));
+    log::info(log::Topic::cache, fmt::format("{}/{}/{} {}; compiling again", place.path,
+                                             kernels_folder_name(), name, entry.problem));
   }
   if (!entry.cubin) return miss();
   ::utimensat(folder.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);  // the size limit drops the oldest

@@ -29,11 +29,11 @@ std::optional<Cubin> read_from_disk(const KernelText& text, const Target& target
 }
 
 void report(const Cubin& cubin) {
-  if (!log::enabled(log::Channel::compile)) return;
+  if (!log::enabled(log::Topic::compile)) return;
   std::string line = fmt::format("{} for {} in {:.0f} ms: {} registers, {} bytes of code", cubin.kernel,
                                  cubin.arch, cubin.compile_ms, cubin.registers, cubin.image.size());
   for (const std::string& complaint : cubin.complaints()) line += "; " + complaint;
-  log::info(log::Channel::compile, line);
+  log::info(log::Topic::compile, line);
 }
 
 // A dump that cannot be made is no reason for the kernel to fail.

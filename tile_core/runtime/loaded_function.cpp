@@ -117,8 +117,7 @@ const LoadedFunction& LoadedFunctions::load(const Cubin& cubin, int shared_bytes
   const profiler::Range range("tessera: load kernel " + cubin.kernel);
   all_.push_back(std::make_unique<LoadedFunction>(
       LoadedFunction{load_function(cubin, shared_bytes), context, info.multiprocessors}));
-  log::info(log::Channel::compile,
-            fmt::format("{} loaded on device {} ({})", cubin.kernel, device, info.name));
+  log::info(log::Topic::compile, fmt::format("{} loaded on device {} ({})", cubin.kernel, device, info.name));
   return *all_.back();
 }
 

@@ -17,15 +17,15 @@ TEST(Log, WarnsOncePerKey) {
   EXPECT_EQ(capture.lines(), (Lines{"tessera: warning: first", "tessera: warning: third"}));
 }
 
-TEST(Log, InfoIsGatedByItsChannel) {
+TEST(Log, InfoIsGatedByItsTopic) {
   const log::Capture capture;
   {
     const test::ScopedVariable channels("TESSERA_LOG", "compile,dispatch");
-    log::info(log::Channel::dispatch, "shown");
-    log::info(log::Channel::cache, "hidden");
-    log::info(log::Channel::compile, "shown too");
+    log::info(log::Topic::dispatch, "shown");
+    log::info(log::Topic::cache, "hidden");
+    log::info(log::Topic::compile, "shown too");
   }
-  log::info(log::Channel::dispatch, "hidden");
+  log::info(log::Topic::dispatch, "hidden");
   EXPECT_EQ(capture.lines(), (Lines{"tessera: dispatch: shown", "tessera: compile: shown too"}));
 }
 

@@ -1,12 +1,12 @@
 #include "tile_core/runtime/compile.h"
 
 #include <gtest/gtest.h>
-#include <sstream>
 
 #include "ops/operator.h"
 #include "tests/support/cases.h"
 #include "tests/support/emulated_result.h"
 #include "tests/support/environment.h"
+#include "tests/tile_core/codegen/instructions.h"
 #include "tile_core/base/error.h"
 #include "tile_core/runtime/executable.h"
 #include "tile_core/runtime/sass.h"
@@ -130,24 +130,13 @@ TEST_P(EveryTarget, ProgramsThatNoOperatorHasCompileWithoutSpills) {
   }
 }
 
-/// How often each global access stands in machine code: "LDG.E.128.CONSTANT" -> 8.
-std::map<std::string, int> accesses(const std::string& sass) {
-  std::map<std::string, int> counts;
-  std::istringstream words(sass);
-  for (std::string word; words >> word;) {
-    for (const char* name : {"LDG", "STG", "LDL", "STL"}) {
-      if (word.starts_with(name)) ++counts[word];
-    }
-  }
-  return counts;
-}
-
 TEST_P(EveryTarget, AlignedAddAndSoftmaxAccessMemory16BytesAtATime) {
   for (const Compiled& c :
        {add_of(bf16), add_of(f32), softmax_of(bf16, 4096, false, 1), softmax_of(f32, 4096, false, 1)}) {
     SCOPED_TRACE(c.name);
+    const Target& target = Target::named(GetParam());
     std::map<std::string, int> found =
-        accesses(sass(compile(kernels_of(c, Target::named(GetParam())).at(0), Target::named(GetParam()))));
+        test::counted(sass(compile(kernels_of(c, target).at(0), target)), {"LDG", "STG", "LDL", "STL"});
     bool loads = false;
     bool stores = false;
     for (const auto& [name, count] : found) {

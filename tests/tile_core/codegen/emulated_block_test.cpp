@@ -123,15 +123,15 @@ TEST_F(EmulatedBlock, FindsCopiesThatNoWaitCovers) {
     std::string thread = landing == Landing::last ? "thread 0" : "thread 63";
     std::string byte = landing == Landing::last ? "0" : "252";
     EXPECT_EQ(run(14, landing), thread + " of block 0 reads byte " + byte +
-                                    " of shared memory, to which the copy of " + thread +
+                                    " of shared memory, to which a copy by " + thread +
                                     " is unfinished   --> choice:16");
     EXPECT_EQ(run(16, landing), thread + " of block 0 reads byte " + byte +
-                                    " of shared memory, to which the copy of " + thread +
+                                    " of shared memory, to which a copy by " + thread +
                                     " is unfinished   --> choice:18");
   }
   EXPECT_EQ(
       run(15),
-      "thread 0 of block 0 reads byte 256 of shared memory, to which the copy of thread 0 is unfinished   "
+      "thread 0 of block 0 reads byte 256 of shared memory, to which a copy by thread 0 is unfinished   "
       "--> choice:17");
   EXPECT_EQ(run(17), "thread 0 of block 0 ends with copies that no wait covers   --> :0");
 }

@@ -29,42 +29,62 @@ union Pack {
   __device__ __forceinline__ Pack() {}
 };
 
+// The elements of one access and its word. Pairs of 16 bits stay in their register: through a union they would be copied.
+template <int N, typename T>
+__device__ __forceinline__ void unpack(T* to, const typename Word<N * sizeof(T)>::type& word) {
+  if constexpr (N > 2 && sizeof(T) == 2) {
+    unpack<N / 2>(to, reinterpret_cast<const typename Word<N>::type*>(&word)[0]);
+    unpack<N / 2>(to + N / 2, reinterpret_cast<const typename Word<N>::type*>(&word)[1]);
+  } else if constexpr (N == 2 && sizeof(T) == 2) {
+    set_word(to, word);
+  } else {
+    Pack<N, T> pack;
+    pack.word = word;
+#pragma unroll
+    for (int i = 0; i < N; ++i) to[i] = pack.elements[i];
+  }
+}
+template <int N, typename T>
+__device__ __forceinline__ void pack(typename Word<N * sizeof(T)>::type& word, const T* from) {
+  if constexpr (N > 2 && sizeof(T) == 2) {
+    pack<N / 2>(reinterpret_cast<typename Word<N>::type*>(&word)[0], from);
+    pack<N / 2>(reinterpret_cast<typename Word<N>::type*>(&word)[1], from + N / 2);
+  } else if constexpr (N == 2 && sizeof(T) == 2) {
+    word = word_of(from);
+  } else {
+    Pack<N, T> pack;
+#pragma unroll
+    for (int i = 0; i < N; ++i) pack.elements[i] = from[i];
+    word = pack.word;
+  }
+}
+
 /// Reads N elements that nothing writes while the kernel runs; zeros where not inside.
 template <int N, typename T>
 __device__ __forceinline__ void load_global(T* to, const T* from, bool inside) {
   using W = typename Word<N * sizeof(T)>::type;
-  Pack<N, T> pack;
-  pack.word = W{};
-  if (inside) pack.word = __ldg(reinterpret_cast<const W*>(from));
-#pragma unroll
-  for (int i = 0; i < N; ++i) to[i] = pack.elements[i];
+  W word = W{};
+  if (inside) word = __ldg(reinterpret_cast<const W*>(from));
+  unpack<N>(to, word);
 }
 
 template <int N, typename T>
 __device__ __forceinline__ void store_global(T* to, const T* from, bool inside) {
-  using W = typename Word<N * sizeof(T)>::type;
-  Pack<N, T> pack;
-#pragma unroll
-  for (int i = 0; i < N; ++i) pack.elements[i] = from[i];
-  if (inside) *reinterpret_cast<W*>(to) = pack.word;
+  typename Word<N * sizeof(T)>::type word;
+  pack<N>(word, from);
+  if (inside) *reinterpret_cast<decltype(word)*>(to) = word;
 }
 
 template <int N, typename T>
 __device__ __forceinline__ void read_shared(T* to, const T* from) {
-  using W = typename Word<N * sizeof(T)>::type;
-  Pack<N, T> pack;
-  pack.word = *reinterpret_cast<const W*>(from);
-#pragma unroll
-  for (int i = 0; i < N; ++i) to[i] = pack.elements[i];
+  unpack<N>(to, *reinterpret_cast<const typename Word<N * sizeof(T)>::type*>(from));
 }
 
 template <int N, typename T>
 __device__ __forceinline__ void write_shared(T* to, const T* from) {
-  using W = typename Word<N * sizeof(T)>::type;
-  Pack<N, T> pack;
-#pragma unroll
-  for (int i = 0; i < N; ++i) pack.elements[i] = from[i];
-  *reinterpret_cast<W*>(to) = pack.word;
+  typename Word<N * sizeof(T)>::type word;
+  pack<N>(word, from);
+  *reinterpret_cast<decltype(word)*>(to) = word;
 }
 
 template <int N, typename T>

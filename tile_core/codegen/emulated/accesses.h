@@ -1,0 +1,103 @@
+// Every access to memory checks its alignment (PTX ISA, "Addresses as Operands"), that it stays in a tensor
+// or in the block's shared memory, and that barriers order it after other threads' accesses.
+namespace emulated {
+
+inline void check_alignment(const void* address, int bytes, const char* verb, const Place& place) {
+  if (reinterpret_cast<std::size_t>(address) % static_cast<std::size_t>(bytes) == 0) return;
+  fail(place, "%s %d bytes at %p, which is not a multiple of %d", verb, bytes, address, bytes);
+}
+
+inline void check_global(const void* address, int bytes, const char* verb, const Place& place) {
+  check_alignment(address, bytes, verb, place);
+  const char* first = static_cast<const char*>(address);
+  for (int64 i = 0; i < block.tensor_count; ++i) {
+    const char* begin = static_cast<const char*>(block.tensors[2 * i]);
+    const char* end = static_cast<const char*>(block.tensors[2 * i + 1]);
+    if (first >= begin && first + bytes <= end) return;
+  }
+  fail(place, "%s %d bytes at %p, which is outside of every tensor", verb, bytes, address);
+}
+
+/// The byte's place in shared memory.
+inline std::size_t shared_offset(const void* address, int bytes, const char* verb, const Place& place) {
+  check_alignment(address, bytes, verb, place);
+  const unsigned char* first = static_cast<const unsigned char*>(address);
+  if (first < block.shared || first + bytes > block.shared + block.shared_bytes)
+    fail(place, "%s %d bytes at %lld of %zu bytes of shared memory", verb, bytes,
+         static_cast<int64>(first - block.shared), block.shared_bytes);
+  return static_cast<std::size_t>(first - block.shared);
+}
+
+inline unsigned char* pointer_to(unsigned address) {
+  return block.shared + (static_cast<int64>(address) - kSharedStart);
+}
+
+/// "thread 5", "a dot of warpgroup 1", "the copy engine"
+inline const char* name_of(const Stamp& s) {
+  static char text[64];
+  const int group = s.agent - block.threads, warps = block.threads / kLanes;
+  if (group < 0)
+    std::snprintf(text, sizeof text, "thread %d", s.agent);
+  else if (group < warps)
+    std::snprintf(text, sizeof text, "a dot of warpgroup %d", group);
+  else if (group < 2 * warps)
+    std::snprintf(text, sizeof text, "a copy out of warp %d", group - warps);
+  else
+    std::snprintf(text, sizeof text, "the copy engine");
+  return text;
+}
+
+/// Notes that an agent reads the bytes, and fails where they are not there for it.
+inline void note_read(const void* address, int bytes, const Place& place, Stamp reader, bool asynchronous) {
+  const std::size_t first = shared_offset(address, bytes, "reads", place);
+  for (std::size_t i = first; i < first + static_cast<std::size_t>(bytes); ++i) {
+    Shadow& s = block.shadows[i];
+    if (s.copying)
+      fail(place, "reads byte %zu of shared memory, to which a copy by %s is unfinished", i,
+           name_of(s.writer));
+    if (!s.written) fail(place, "reads byte %zu of shared memory, which nothing has written", i);
+    if (!is_before(s.writer))
+      fail(place, "reads byte %zu of shared memory, which %s has written, with no barrier between", i,
+           name_of(s.writer));
+    if (asynchronous && !s.asynchronous && !is_fenced(s.writer))
+      fail(place,
+           "has the async proxy read byte %zu of shared memory, which %s has written, with no fence between",
+           i, name_of(s.writer));
+    Stamp* free = nullptr;  // who is seen already, or the same agent, need not be remembered
+    for (Stamp& r : s.readers) {
+      if (r.agent == reader.agent || (free == nullptr && is_before(r))) free = &r;
+      if (r.agent == reader.agent) break;
+    }
+    if (free != nullptr) *free = reader;
+  }
+}
+inline void note_read(const void* address, int bytes, const Place& place) {
+  note_read(address, bytes, place, stamp_now(), false);
+}
+
+/// Notes that an agent writes the bytes, and fails where another may still write or read them.
+inline void note_write(const void* address, int bytes, const Place& place, Stamp writer, bool copying,
+                       bool asynchronous) {
+  const std::size_t first = shared_offset(address, bytes, "writes", place);
+  for (std::size_t i = first; i < first + static_cast<std::size_t>(bytes); ++i) {
+    Shadow& s = block.shadows[i];
+    if (s.mbarrier) fail(place, "writes byte %zu of shared memory, where an mbarrier is", i);
+    if (s.copying)
+      fail(place, "writes byte %zu of shared memory, to which a copy by %s is unfinished", i,
+           name_of(s.writer));
+    if (s.written && !is_before(s.writer))
+      fail(place, "writes byte %zu of shared memory, which %s has written, with no barrier between", i,
+           name_of(s.writer));
+    for (const Stamp& r : s.readers) {
+      if (!is_before(r))
+        fail(place, "writes byte %zu of shared memory, which %s has read, with no barrier between", i,
+             name_of(r));
+    }
+    s = {.written = !copying, .copying = copying, .asynchronous = asynchronous, .writer = writer};
+  }
+}
+inline void note_write(const void* address, int bytes, bool copying, const Place& place) {
+  note_write(address, bytes, place, stamp_now(), copying, false);
+}
+
+}  // namespace emulated
