@@ -16,6 +16,7 @@ enum Mask { kNoMask, kBoolean, kAdded };  // flag "mask"
 Program program(const Facts& facts, const Tiles& tiles) {
   bool causal = facts.flags.at("causal") != 0;
   int masked = facts.flags.at("mask");
+  bool folded = masked != kAdded && !facts.flags.contains("signed");  // the scale, into the exponential
   DType dtype = facts.tensors.at(0).dtype;
 
   Builder p("attention");
@@ -33,10 +34,11 @@ Program program(const Facts& facts, const Tiles& tiles) {
   Tile rows = query(batch, head, i, d);
   Tile last = i.index() + diagonal;  // the last key that each row sees
   Tile stop = causal ? min(J, i.end() + diagonal) : cast(i64, J);
-  OnlineSoftmax row(p, {i});
+  OnlineSoftmax row = folded ? OnlineSoftmax(p, {i}, scale) : OnlineSoftmax(p, {i});
   Var acc = p.zeros(f32, {i, e});
   for (Axis j : p.pipelined(J, tiles.at("j"), 0, stop)) {
-    Tile scores = dot(rows, key(batch, kv_head, j, d), d) * scale;
+    Tile products = dot(rows, key(batch, kv_head, j, d), d);
+    Tile scores = folded ? products : products * scale;
     Tile added = masked == kAdded ? scores + mask.front()(batch, head, i, j) : scores;
     Tile chosen = masked == kBoolean ? where(mask.front()(batch, head, i, j), added, -inf) : added;
     Tile weights = row.weights(causal ? where(j.index() <= last, chosen, -inf) : chosen, j);
@@ -47,7 +49,16 @@ Program program(const Facts& facts, const Tiles& tiles) {
   return p.finish();
 }
 
-std::vector<Variant> space(const Problem& problem, const Target&) {
+/// Two warpgroups of 64 rows, one's softmax under the other's dots; one for few rows. Of long rows a step's
+/// scores are fewer: their sums take the registers.
+Variant warpgroups(int i, int d, int e) {
+  bool wide = std::max(d, e) > 128, narrow = std::max(d, e) <= 64;
+  Tiles tiles{{"i", i}, {"j", wide ? 64 : 128}, {"d", d}, {"e", e}};
+  if (i == 64) return {tiles, {.stages = narrow ? 4 : 2, .groups = 1}};
+  return {tiles, {.stages = narrow ? 4 : 2, .groups = 2, .share = wide ? Share::together : Share::turns}};
+}
+
+std::vector<Variant> space(const Problem& problem, const Target& target) {
   const auto head_dims = {16, 32, 64, 96, 128, 192, 256};
   int d = covering(size(problem, "D"), head_dims);
   int e = covering(size(problem, "E"), head_dims);
@@ -63,6 +74,8 @@ std::vector<Variant> space(const Problem& problem, const Target&) {
   if (size(problem, "I") > 16 && !wide) offer(64, 64, 8);
   if (size(problem, "I") > 16) offer(32, 32, 4);
   offer(16, 32, 4);
+  if (target.wgmma && problem.facts.tensors.front().dtype != f32)
+    variants.push_back(warpgroups(size(problem, "I") > 64 ? 128 : 64, d, e));
   return variants;
 }
 
@@ -80,7 +93,7 @@ double flops(const Problem& problem) {
 }  // namespace
 
 const Operator& attention() {
-  static const Operator kOperator{"attention", program, space, flops};
+  static const Operator kOperator{"attention", program, space, flops, /*has_dots=*/true};
   return kOperator;
 }
 

@@ -29,16 +29,32 @@ Program program(const Facts& facts, const Tiles& tiles) {
   for (Axis k : p.pipelined(K, tiles.at("k"))) acc += dot(input(m, k), weight(n, k), k);
   if (has_bias) acc += bias.front()(n);
   if (keeps) p.out("preactivation", dtype, {M, N})(m, n) = cast(dtype, acc);
-  if (activation == kErf) acc = gelu(acc);
-  if (activation == kTanh) acc = gelu_tanh(acc);
+  if (activation == kErf) acc = gelu(acc, dtype);
+  if (activation == kTanh) acc = gelu_tanh(acc, dtype);
   out(m, n) = cast(dtype, acc);
   return p.finish();
 }
 
-std::vector<Variant> space(const Problem& problem, const Target&) {
+/// Whole warpgroups on wgmma. Two that alternate hide one's epilogue under the other's dots; two on one tile
+/// load less for each; a single one is for few rows. Beside 192 sums a thread only a short epilogue fits.
+void offer_warpgroups(std::int64_t M, bool short_epilogue, std::vector<Variant>& variants) {
+  auto offer = [&](int m, int n, Schedule schedule) {
+    variants.push_back({{{"m", m}, {"n", n}, {"k", 64}}, schedule});
+  };
+  if (M > 64) {
+    if (short_epilogue) offer(128, 192, {.stages = 4, .groups = 2, .share = Share::alternate});
+    offer(128, 128, {.stages = 6, .groups = 2, .share = Share::alternate});
+    offer(128, 256, {.stages = 4, .groups = 2, .share = Share::together});
+    offer(128, 128, {.stages = 6, .groups = 2, .share = Share::together});
+  }
+  offer(64, 128, {.stages = 8, .groups = 1});
+}
+
+std::vector<Variant> space(const Problem& problem, const Target& target) {
   std::int64_t M = size(problem, "M");
   std::int64_t N = size(problem, "N");
-  int k = problem.facts.tensors.front().dtype == f32 ? 16 : 32;
+  DType dtype = problem.facts.tensors.front().dtype;
+  int k = dtype == f32 ? 16 : 32;
   std::vector<Variant> variants;
   auto offer = [&](int m, int n, int warps) {
     variants.push_back({{{"m", m}, {"n", n}, {"k", k}}, {.warps = warps}});
@@ -47,6 +63,8 @@ std::vector<Variant> space(const Problem& problem, const Target&) {
   if (M > 64 && N > 64 && M * N >= kManyTiles) offer(128, 128, 8);
   if (M > 16) offer(64, 64, 4);
   offer(16, 64, 2);
+  if (target.wgmma && dtype != f32)
+    offer_warpgroups(M, problem.facts.flags.at("gelu") == kNone || dtype == bf16, variants);
   return variants;
 }
 
@@ -58,7 +76,7 @@ double flops(const Problem& problem) {
 }  // namespace
 
 const Operator& linear() {
-  static const Operator kOperator{"linear", program, space, flops};
+  static const Operator kOperator{"linear", program, space, flops, /*has_dots=*/true};
   return kOperator;
 }
 

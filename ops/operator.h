@@ -34,6 +34,7 @@ struct Operator {
   /// Every variant worth measuring for a problem, the best guess first. Never empty.
   std::vector<Variant> (*space)(const Problem& problem, const Target& target);
   double (*flops)(const Problem& problem);  ///< floating-point operations, for TFLOP/s
+  bool has_dots = false;  ///< their kernels depend on what the copy engine can copy: TensorFacts::bulk
 };
 
 const Operator& add();
@@ -41,7 +42,7 @@ const Operator&
 linear();  ///< linear and linear_gelu: flags bias, gelu (0 none, 1 erf, 2 tanh), preactivation
 const Operator& softmax();
 const Operator& attention();  ///< scaled_dot_product_attention and flash_attention: flags causal, mask (0
-                              ///< none, 1 boolean, 2 added)
+                              ///< none, 1 boolean, 2 added), signed where the scale is not positive
 const std::vector<const Operator*>& all();
 /// By name; throws UserError that lists the operators.
 const Operator& find(std::string_view name);

@@ -76,10 +76,10 @@ Program streaming(const Facts& facts, const Tiles& tiles) {
   std::vector<Position> block = r.blocks(p, tiles, rows);
   OnlineSoftmax row(p, rows);
   for (Axis n : p.pipelined(r.reduced(), tiles.at("n"))) row.weights(in.at(r.with(block, n, rows)), n);
-  Tile top = row.maximum(), scale = 1 / row.total();
+  Tile scale = 1 / row.total();
   for (Axis n : p.pipelined(r.reduced(), tiles.at("n"))) {
     std::vector<Position> at = r.with(block, n, rows);
-    out.at(at) = cast(facts.tensors[1].dtype, weights(cast(f32, in.at(at)), top) * scale);
+    out.at(at) = cast(facts.tensors[1].dtype, row.weights_so_far(in.at(at)) * scale);
   }
   return p.finish();
 }

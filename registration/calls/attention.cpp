@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "registration/calls/calls.h"
@@ -64,7 +65,9 @@ Call call_of(const AttentionArguments& a) {
   const int mask_kind = !a.has_mask() ? 0 : a.mask->scalar_type() == at::kBool ? 1 : 2;
   call.flag("causal", a.is_causal);
   call.flag("mask", mask_kind);
-  call.scalar(static_cast<float>(a.scale_value()));
+  const auto scale = static_cast<float>(a.scale_value());
+  if (!(scale > 0 && std::isfinite(scale))) call.flag("signed", 1);  // rare: other calls' keys lack it
+  call.scalar(scale);
   call.scalar(std::clamp(a.diagonal, -I, J));  // beyond, all or no keys are visible
   call.scalar(G == 0 ? std::int64_t{1} : H / G);
   call.dim("B", B);

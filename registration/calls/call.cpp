@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tile_core/target/bulk.h"
+
 namespace tessera {
 namespace {
 
@@ -48,7 +50,12 @@ bool Call::outputs_are_empty() const {
 
 ops::Problem Call::problem() const {
   ops::Problem problem;
-  for (const TensorView& view : tensors()) problem.facts.tensors.push_back(facts_of(view));
+  for (const TensorView& view : tensors()) {
+    TensorFacts facts = facts_of(view);
+    if (op().has_dots && facts.alignment == static_cast<int>(kWidest) && facts.contiguous_dim >= 0)
+      facts.bulk = why_not_bulk(view, facts.contiguous_dim).empty();
+    problem.facts.tensors.push_back(facts);
+  }
   for (const Named& flag : flags()) problem.facts.flags[flag.name] = static_cast<int>(flag.value);
   for (const Named& dim : dims()) problem.dims[dim.name] = dim.value;
   return problem;

@@ -170,7 +170,7 @@ TEST_P(AttentionValues, B51_B53_HeadsShareKeysInOrder) {
 
 TEST_P(AttentionValues, ScaleOfAnySign) {
   const Tensor q = at::randn({1, 2, 6, 8}), k = at::randn({1, 2, 7, 8}), v = at::randn({1, 2, 7, 8});
-  for (const double scale : {-1.0, 0.0, 0.3}) {
+  for (const double scale : {-1.0, 0.0, 1e-60, 1e-30, 0.3}) {
     EXPECT_NEAR_TENSOR(tessera::scaled_dot_product_attention(q, k, v, {}, 0, false, scale),
                        attention_in_fp64(q, k, v, {}, scale).output, 1e-5);
     const auto causal = attention_in_fp64(q, k, v, tril(6, 7), scale);

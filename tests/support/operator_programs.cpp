@@ -82,23 +82,25 @@ Call attention_call(std::int64_t I, std::int64_t J, double diagonal, std::int64_
           {{"scale", 0.3}, {"diagonal", diagonal}, {"group", static_cast<double>(group)}}};
 }
 
-Case attention_case(DType dtype, bool causal, Mask mask) {
+Case attention_case(DType dtype, bool causal, Mask mask, bool is_signed = false) {
   std::vector<DType> dtypes(3, dtype);
   if (mask != kNone) dtypes.push_back(mask == kBoolean ? boolean : dtype);
   dtypes.insert(dtypes.end(), {dtype, f32});
-  Program p = program_of(ops::attention(), dtypes, {{"causal", causal ? 1 : 0}, {"mask", mask}},
-                         {{"i", 16}, {"j", 16}, {"d", 16}, {"e", 16}});
+  Flags flags{{"causal", causal ? 1 : 0}, {"mask", mask}};
+  if (is_signed) flags["signed"] = 1;
+  Program p = program_of(ops::attention(), dtypes, flags, {{"i", 16}, {"j", 16}, {"d", 16}, {"e", 16}});
   std::vector<Call> calls = {attention_call(21, 40, 0, 1), attention_call(21, 37, 0, 1),
                              attention_call(1, 1, 0, 2), attention_call(3, 0, 0, 1)};
   if (causal) {
     for (double diagonal : {5.0, -3.0, 16.0, -40.0, 60.0})
       calls.push_back(attention_call(21, 37, diagonal, 2));
   }
-  return {fmt::format("attention_{}{}{}", name_of(dtype), causal ? "_causal" : "",
-                      mask == kNone      ? ""
-                      : mask == kBoolean ? "_mask"
-                                         : "_bias"),
-          std::move(p), std::move(calls), tolerance_of(dtype)};
+  return {
+      fmt::format("attention_{}{}{}{}", name_of(dtype), causal ? "_causal" : "", is_signed ? "_signed" : "",
+                  mask == kNone      ? ""
+                  : mask == kBoolean ? "_mask"
+                                     : "_bias"),
+      std::move(p), std::move(calls), tolerance_of(dtype)};
 }
 
 }  // namespace
@@ -122,6 +124,7 @@ std::vector<Case> operator_cases() {
     for (Mask mask : {kNone, kBoolean, kAdded}) cases.push_back(attention_case(f16, causal, mask));
   }
   for (DType dtype : {bf16, f32}) cases.push_back(attention_case(dtype, true, kNone));
+  cases.push_back(attention_case(f32, true, kNone, true));
   return cases;
 }
 

@@ -136,6 +136,8 @@ void Emitter::emit_value(const Inst& inst) {
     if (!bounded) return pointwise(inst, rounded(binary(*o, wide(o->a), wide(o->b))));
     return pointwise(inst, below(index->second, o->fn, at(o->b), type.layout));
   }
+  if (const Fma* o = std::get_if<Fma>(&inst.op))
+    return pointwise(inst, fmt::format("math_fma({}, {}, {})", at(o->a), at(o->b), at(o->c)));
   if (const Select* o = std::get_if<Select>(&inst.op)) {
     return pointwise(inst, fmt::format("{} ? {} : {}", at(o->condition), at(o->a), at(o->b)));
   }

@@ -101,7 +101,7 @@ void Emitter::instruction(const Inst& inst) {
       [&](const BlockIndex& o) { value(o); }, [&](const BlockCount& o) { value(o); },
       [&](const Undefined&) { declare_undefined(inst.result()); }, [&](const Broadcast& o) { value(o); },
       [&](const Slice& o) { emit_slice(inst, o); }, [&](const Unary& o) { value(o); },
-      [&](const Binary& o) { value(o); }, [&](const Select& o) { value(o); },
+      [&](const Binary& o) { value(o); }, [&](const Fma& o) { value(o); }, [&](const Select& o) { value(o); },
       [&](const Cast& o) { emit_cast(inst, o); }, [&](const Start&) { never("start"); },
       [&](const Dot&) { never("dot"); }, [&](const Convert&) { never("convert"); },
       [&](const View&) { never("view"); }, [&](const Reduce& o) { emit_reduce(inst, o.fn, o.a, o.axis); },

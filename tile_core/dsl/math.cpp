@@ -28,6 +28,12 @@ Tile reduce(ReduceFn fn, const Operand& x, const Axis& axis, Loc loc) {
   return {&tracer, tracer.emit(Reduce{fn, operand, axis.id()}, std::move(type), loc)};
 }
 
+/// x / 2 * (1 + tanh(u)).
+Tile half_of_one_and(const Tile& x, const Tile& u) {
+  Tile half = x * 0.5;
+  return half * unary(UnaryFn::fast_tanh, u) + half;
+}
+
 }  // namespace
 
 Tile exp(const Operand& x) {
@@ -152,17 +158,28 @@ Tile outer(const Operand& a, const Operand& b) {
   return binary(BinaryFn::mul, Operand(wide, a.loc()), b);
 }
 
-Tile gelu(const Operand& x) {
-  constexpr double kInverseSqrt2 = std::numbers::sqrt2 / 2;
+Tile gelu(const Operand& x, DType result) {
   Tile value = cast(f32, x);
+  if (result == bf16) {
+    Tile square = value * value;
+    // 1 + erf(x / sqrt 2) = 1 + tanh(x q(x^2)): q is a fit of logit(Phi(x)) / (2 x) on [-9, 9].
+    Tile q =
+        (((square * 1.112630754e-6 - 3.046718187e-5) * square - 1.254762872e-4) * square + 3.646993090e-2) *
+            square +
+        7.978275764e-1;
+    return half_of_one_and(value, value * q);
+  }
+  constexpr double kInverseSqrt2 = std::numbers::sqrt2 / 2;
   return value * 0.5 * erfc(value * -kInverseSqrt2);
 }
 
-Tile gelu_tanh(const Operand& x) {
-  const double minus_twice = -2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // -2 sqrt(2 / pi)
+Tile gelu_tanh(const Operand& x, DType result) {
+  const double twice = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // 2 sqrt(2 / pi)
   Tile value = cast(f32, x);
+  if (result == bf16)
+    return half_of_one_and(value, value * (value * value * (0.044715 * twice / 2) + twice / 2));
   Tile u = value * (1 + value * value * 0.044715);
-  return value / (1 + exp(u * minus_twice));
+  return value / (1 + exp(u * -twice));
 }
 
 }  // namespace tessera::dsl

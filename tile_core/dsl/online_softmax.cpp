@@ -1,5 +1,6 @@
 #include "tile_core/dsl/online_softmax.h"
 
+#include <limits>
 #include <numbers>
 
 #include "tile_core/dsl/math.h"
@@ -7,10 +8,11 @@
 namespace tessera::dsl {
 namespace {
 
-/// exp(a - b): the difference is taken first, so that a large common offset costs no digits.
-Tile exp_of_difference(const Operand& a, const Operand& b, Loc loc) {
-  Tile difference = binary(BinaryFn::sub, a, b);
-  return exp2({binary(BinaryFn::mul, {difference, loc}, {std::numbers::log2e, loc}), loc});
+/// scale * log2(e), bounded from below so that -inf times it is -inf.
+Tile scale_of_exp2(const Operand& scale, Loc loc) {
+  constexpr double kSmallest = std::numeric_limits<float>::min();
+  Tile scaled = binary(BinaryFn::mul, scale, {std::numbers::log2e, loc});
+  return max({scaled, loc}, {kSmallest, loc});
 }
 
 }  // namespace
@@ -20,17 +22,37 @@ OnlineSoftmax::OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Lo
       total_(builder.zeros(f32, rows, loc)),
       keep_(builder.zeros(f32, rows, loc)) {}
 
+OnlineSoftmax::OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, const Tile& scale, Loc loc)
+    : OnlineSoftmax(builder, rows, loc) {
+  scale_.emplace(scale_of_exp2(scale, loc));
+}
+
+Tile OnlineSoftmax::scaled(const Operand& x, Loc loc) const {
+  return scale_ ? binary(BinaryFn::mul, x, {*scale_, loc}) : cast(f32, x);
+}
+
+Tile OnlineSoftmax::exponential(const Operand& difference, Loc loc) const {
+  if (scale_) return exp2(difference);
+  return exp2({binary(BinaryFn::mul, difference, {std::numbers::log2e, loc}), loc});
+}
+
+Tile OnlineSoftmax::shift(Loc loc) const {
+  Operand top(top_, loc);
+  return where({binary(BinaryFn::eq, top, {-inf, loc}), loc}, {0, loc}, top);
+}
+
+Tile OnlineSoftmax::weights_so_far(const Operand& scores, Loc loc) const {
+  return exponential({binary(BinaryFn::sub, {scaled(scores, loc), loc}, {shift(loc), loc}), loc}, loc);
+}
+
 Tile OnlineSoftmax::weights(const Operand& scores, const Axis& axis, Loc loc) {
-  Tile top = max({top_, loc}, {reduce_max(scores, axis, loc), loc});
-  // -inf - (-inf) is NaN: a row that has seen no key is shifted by 0. The row's value is guarded, never the
-  // element.
-  Tile shift = where({binary(BinaryFn::eq, {top, loc}, {-inf, loc}), loc}, {0, loc}, {top, loc});
-  keep_ = Operand(exp_of_difference({top_, loc}, shift, loc), loc);
-  Tile weights = exp_of_difference(scores, shift, loc);
-  Tile sum = reduce_sum({weights, loc}, axis, loc);
-  Tile kept = binary(BinaryFn::mul, {total_, loc}, {keep_, loc});
-  total_ = Operand(binary(BinaryFn::add, {kept, loc}, {sum, loc}), loc);
-  top_ = Operand(top, loc);
+  Operand before(top_, loc);
+  // The scale is positive: it may come after the maximum, once a row.
+  top_ = Operand(max(before, {scaled({reduce_max(scores, axis, loc), loc}, loc), loc}), loc);
+  keep_ = Operand(exponential({binary(BinaryFn::sub, before, {shift(loc), loc}), loc}, loc), loc);
+  Tile weights = weights_so_far(scores, loc);
+  Operand kept(binary(BinaryFn::mul, {total_, loc}, {keep_, loc}), loc);
+  total_ = Operand(binary(BinaryFn::add, kept, {reduce_sum({weights, loc}, axis, loc), loc}), loc);
   return weights;
 }
 
@@ -42,7 +64,9 @@ Tile OnlineSoftmax::inverse_total(Loc loc) const {
 
 Tile OnlineSoftmax::logsumexp(Loc loc) const {
   Tile log_total = log({total_, loc});
-  return binary(BinaryFn::add, {top_, loc}, {log_total, loc});
+  Tile top(&top_.tracer(), top_.id());
+  Tile natural = scale_ ? binary(BinaryFn::mul, {top, loc}, {std::numbers::ln2, loc}) : top;
+  return binary(BinaryFn::add, {natural, loc}, {log_total, loc});
 }
 
 }  // namespace tessera::dsl

@@ -32,9 +32,7 @@ bool Tracer::reads_indices_only(const Op& op) const {
   bool leaf = std::holds_alternative<Index>(op) || std::holds_alternative<Start>(op) ||
               std::holds_alternative<Size>(op) || std::holds_alternative<Constant>(op) ||
               std::holds_alternative<Scalar>(op);
-  bool pointwise = std::holds_alternative<Binary>(op) || std::holds_alternative<Unary>(op) ||
-                   std::holds_alternative<Select>(op);
-  bool result = leaf || pointwise;
+  bool result = leaf || holds_any<Unary, Binary, Select>(op);
   for_each_operand(op, [&](ValueId id) { result = result && is_index_expression(id); });
   return result;
 }

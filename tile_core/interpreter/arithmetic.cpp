@@ -88,6 +88,7 @@ double apply(UnaryFn fn, double a) {
     case UnaryFn::rsqrt:
       return 1 / std::sqrt(a);
     case UnaryFn::tanh:
+    case UnaryFn::fast_tanh:
       return std::tanh(a);
     case UnaryFn::erf:
       return std::erf(a);

@@ -35,6 +35,13 @@ class Evaluation {
         [&](const Convert& o) { each([](double a) { return a; }, o.a); },
         [&](const Unary& o) { unary([fn = o.fn](double a) { return apply(fn, a); }, o.a); },
         [&](const Binary& o) { binary(o); },
+        [&](const Fma& o) {
+          each(
+              [](double a, double b, double c) -> double {
+                return std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c));
+              },
+              o.a, o.b, o.c);
+        },
         [&](const Select& o) {
           each([](double c, double a, double b) { return std::isnan(c) ? c
                                                          : c != 0      ? a

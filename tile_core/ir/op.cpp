@@ -8,8 +8,8 @@
 namespace tessera {
 
 const char* name_of(UnaryFn fn) {
-  constexpr std::array kNames = {"neg",  "abs",   "exp",  "exp2", "log",  "log2",
-                                 "sqrt", "rsqrt", "tanh", "erf",  "erfc", "logical_not"};
+  constexpr std::array kNames = {"neg",   "abs",  "exp",       "exp2", "log",  "log2",       "sqrt",
+                                 "rsqrt", "tanh", "fast_tanh", "erf",  "erfc", "logical_not"};
   return kNames.at(static_cast<std::size_t>(fn));
 }
 
@@ -53,9 +53,13 @@ double identity(ReduceFn fn, DType dtype) {
   throw InternalError::format("no identity of reduction {}", static_cast<int>(fn));
 }
 
+bool is_pointwise(const Op& op) {
+  return holds_any<Broadcast, Unary, Binary, Fma, Select, Cast>(op);
+}
+
 bool is_pure(const Op& op) {
-  return holds_any<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount, Undefined, Broadcast, Slice,
-                   View, Unary, Binary, Select, Cast, Reduce, Dot, Load, Convert, ReduceWarp>(op);
+  return is_pointwise(op) || holds_any<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount,
+                                       Undefined, Slice, View, Reduce, Dot, Load, Convert, ReduceWarp>(op);
 }
 
 }  // namespace tessera

@@ -10,7 +10,7 @@
 namespace tessera {
 
 using Op = std::variant<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount, Undefined, Broadcast,
-                        Slice, Unary, Binary, Select, Cast, Reduce, Dot, Load, Store, Loop, If, Convert,
+                        Slice, Unary, Binary, Fma, Select, Cast, Reduce, Dot, Load, Store, Loop, If, Convert,
                         Roles, Channel, View, CopyIn, CommitCopies, WaitCopies, Barrier, PassSlot,
                         WriteShared, ReadShared, FenceShared, CopyOut, CommitStores, WaitStores, DotShared,
                         IssueDot, FenceDots, CommitDots, WaitDots, TakeTurn, PassTurn, ReduceWarp>;
@@ -44,6 +44,8 @@ bool compares(BinaryFn fn);
 /// What a reduction starts from: of an i64 +-2^62 and of an i32 its ends stand for the infinities.
 double identity(ReduceFn fn, DType dtype);
 
+/// Each element of the result comes from the operands' elements at its own coordinates alone.
+bool is_pointwise(const Op& op);
 /// No effect but its results, and equal operands give equal results: may be shared, dropped and moved. (Not
 /// shared: Undefined, since whoever fills it does so in place.)
 bool is_pure(const Op& op);

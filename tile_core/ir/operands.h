@@ -65,6 +65,8 @@ void for_each_operand(OpRef& op, Visit&& visit) {
           for (auto& id : o.values) visit(id);
         } else if constexpr (requires { o.condition; }) {
           visit(o.condition), visit(o.a), visit(o.b);
+        } else if constexpr (std::is_same_v<O, Fma>) {
+          visit(o.a), visit(o.b), visit(o.c);
         } else if constexpr (std::is_same_v<O, DotShared>) {
           detail::visit_slot(o.a, visit), detail::visit_slot(o.b, visit), visit(o.accumulator);
         } else if constexpr (requires {

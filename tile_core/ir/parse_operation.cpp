@@ -33,6 +33,10 @@ std::optional<Op> Parser::arithmetic(std::string_view name) {
     ValueId a = value();
     return Binary{*fn, a, next_value()};
   }
+  if (name == "fma") {
+    ValueId a = value(), b = next_value();
+    return Fma{a, b, next_value()};
+  }
   if (name == "select") {
     ValueId condition = value();
     ValueId a = next_value();

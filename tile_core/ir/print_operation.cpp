@@ -36,6 +36,7 @@ std::string Printer::on_tiles(const Op& op) {
       },
       [&](const Unary& o) { return fmt::format("{} {}", name_of(o.fn), value(o.a)); },
       [&](const Binary& o) { return fmt::format("{} {}, {}", name_of(o.fn), value(o.a), value(o.b)); },
+      [&](const Fma& o) { return fmt::format("fma {}, {}, {}", value(o.a), value(o.b), value(o.c)); },
       [&](const Select& o) {
         return fmt::format("select {}, {}, {}", value(o.condition), value(o.a), value(o.b));
       },

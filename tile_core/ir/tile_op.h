@@ -77,7 +77,8 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-enum class UnaryFn { neg, abs, exp, exp2, log, log2, sqrt, rsqrt, tanh, erf, erfc, logical_not };
+/// fast_tanh is at most 1e-5 off; the others are as exact as the C library's, of exp2 to 2 ulp.
+enum class UnaryFn { neg, abs, exp, exp2, log, log2, sqrt, rsqrt, tanh, fast_tanh, erf, erfc, logical_not };
 struct Unary {
   UnaryFn fn{};
   ValueId a{};
@@ -93,6 +94,14 @@ struct Binary {
   ValueId a{};
   ValueId b{};
   bool operator==(const Binary&) const = default;
+};
+
+/// a * b + c of f32, rounded once.
+struct Fma {
+  ValueId a{};
+  ValueId b{};
+  ValueId c{};
+  bool operator==(const Fma&) const = default;
 };
 
 /// a where the condition holds, else b.

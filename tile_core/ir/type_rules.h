@@ -28,6 +28,7 @@ class TypeRules {
   void slice(const Slice& o) const;
   void unary(const Unary& o) const;
   void binary(const Binary& o) const;
+  void fma(const Fma& o) const;
   void select(const Select& o) const;
   void reduce_warp(const ReduceWarp& o) const;
   void dot(const Dot& o) const;

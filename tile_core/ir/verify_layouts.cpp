@@ -31,14 +31,9 @@ class LayoutRules {
 
   void run() {
     for_each_definition(inst_, [this](ValueId id) { well_formed(id); });
+    if (is_pointwise(inst_.op)) for_each_operand(inst_.op, [this](ValueId id) { held_by_same_threads(id); });
     match(
-        inst_.op, [&](const Broadcast& o) { held_by_same_threads(o.a); }, [&](const Slice& o) { slice(o); },
-        [&](const Unary& o) { held_by_same_threads(o.a); }, [&](const Cast& o) { held_by_same_threads(o.a); },
-        [&](const Binary& o) { held_by_same_threads(o.a), held_by_same_threads(o.b); },
-        [&](const Select& o) {
-          held_by_same_threads(o.condition), held_by_same_threads(o.a), held_by_same_threads(o.b);
-        },
-        [&](const Dot& o) { same_registers(o.accumulator); },
+        inst_.op, [&](const Slice& o) { slice(o); }, [&](const Dot& o) { same_registers(o.accumulator); },
         [&](const DotShared& o) { same_registers(o.accumulator); }, [&](const IssueDot& o) { issue_dot(o); },
         [&](const Reduce& o) { reduce(o); }, [&](const ReduceWarp& o) { reduce_warp(o); },
         [&](const Store& o) { store(o); }, [&](const auto&) {});

@@ -27,6 +27,7 @@ constexpr std::array kOperations = {
     Allowed{"slice", Stage::laid_out},
     Allowed{"unary"},
     Allowed{"binary"},
+    Allowed{"fma"},
     Allowed{"select"},
     Allowed{"cast"},
     Allowed{"reduce"},

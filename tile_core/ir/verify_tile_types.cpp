@@ -40,6 +40,13 @@ void TypeRules::binary(const Binary& o) const {
   result_is(compares(o.fn) ? boolean : dtype, joined({type(o.a).axes, type(o.b).axes}));
 }
 
+void TypeRules::fma(const Fma& o) const {
+  for (ValueId id : {o.a, o.b, o.c}) {
+    if (type(id).dtype != f32) fail("fma takes f32, but got " + text(id));
+  }
+  result_is(f32, joined({type(o.a).axes, type(o.b).axes, type(o.c).axes}));
+}
+
 void TypeRules::select(const Select& o) const {
   same_dtype(o.a, o.b);
   if (type(o.condition).dtype != boolean)

@@ -30,7 +30,7 @@ void TypeRules::run() const {
         result_is(type(o.a).dtype, joined({result().axes, type(o.a).axes}));
       },
       [&](const Slice& o) { slice(o); }, [&](const Unary& o) { unary(o); },
-      [&](const Binary& o) { binary(o); }, [&](const Select& o) { select(o); },
+      [&](const Binary& o) { binary(o); }, [&](const Fma& o) { fma(o); }, [&](const Select& o) { select(o); },
       [&](const Cast& o) { result_is(result().dtype, type(o.a).axes); },
       [&](const Convert& o) { result_is(type(o.a).dtype, type(o.a).axes); },
       [&](const Reduce& o) { result_is(type(o.a).dtype, contracted(o.a, o.axis)); },

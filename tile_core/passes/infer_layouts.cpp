@@ -30,10 +30,7 @@ class InsertConversions {
     if (std::holds_alternative<Loop>(inst.op)) return loop(r, inst);
     if (const Reduce* o = std::get_if<Reduce>(&inst.op)) return reduce(r, inst, *o);
     if (inst.results.empty() || program_.type(inst.result()).space != Space::registers) return false;
-    bool follows = std::holds_alternative<Broadcast>(inst.op) || std::holds_alternative<Unary>(inst.op) ||
-                   std::holds_alternative<Binary>(inst.op) || std::holds_alternative<Select>(inst.op) ||
-                   std::holds_alternative<Cast>(inst.op) || std::holds_alternative<Dot>(inst.op);
-    if (!follows) return false;
+    if (!is_pointwise(inst.op) && !std::holds_alternative<Dot>(inst.op)) return false;
     const Layout& wanted = layouts_.of(inst.result());
     Op op = inst.op;
     const Dot* dot = std::get_if<Dot>(&inst.op);

@@ -12,11 +12,6 @@ namespace {
 
 const Type kIndex{.dtype = i64};
 
-bool is_elementwise(const Op& op) {
-  return std::holds_alternative<Unary>(op) || std::holds_alternative<Binary>(op) ||
-         std::holds_alternative<Select>(op) || std::holds_alternative<Cast>(op) ||
-         std::holds_alternative<Broadcast>(op);
-}
 bool is_predicate(const Op& op) {
   return std::holds_alternative<Index>(op) || std::holds_alternative<Constant>(op) ||
          std::holds_alternative<Size>(op);
@@ -24,10 +19,10 @@ bool is_predicate(const Op& op) {
 
 /// An operation, or a branch, that only computes elements.
 bool computes(const Inst& inst) {
-  if (!std::holds_alternative<If>(inst.op)) return is_elementwise(inst.op);
+  if (!std::holds_alternative<If>(inst.op)) return is_pointwise(inst.op);
   bool all = true;
   for_each_block(inst.op, [&](const Block& block) {
-    for (const Inst& i : block.insts) all = all && (is_elementwise(i.op) || is_predicate(i.op));
+    for (const Inst& i : block.insts) all = all && (is_pointwise(i.op) || is_predicate(i.op));
   });
   return all;
 }

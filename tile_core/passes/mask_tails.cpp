@@ -74,6 +74,7 @@ class MaskTails {
     std::optional<double> condition = select == nullptr ? std::nullopt : fill(select->condition, axis);
     if (condition) return fill(*condition != 0 ? select->a : select->b, axis);
     if (const Unary* unary = std::get_if<Unary>(&op)) return fill_of(*unary, axis);
+    if (const Fma* fma = std::get_if<Fma>(&op)) return fill_of(*fma, axis);
     const Binary* binary = std::get_if<Binary>(&op);
     return binary == nullptr ? std::nullopt : fill_of(*binary, axis);
   }
@@ -87,9 +88,31 @@ class MaskTails {
   std::optional<double> fill_of(const Binary& binary, AxisId axis) const {
     std::optional<double> a = fill(binary.a, axis);
     if (binary.fn == BinaryFn::sub && a == -kInfinity && never_lowest(binary.b)) return a;
-    if (binary.fn != BinaryFn::mul) return std::nullopt;
-    std::optional<double> b = fill(binary.b, axis);
+    return binary.fn == BinaryFn::mul ? product(binary.a, binary.b, axis) : std::nullopt;
+  }
+
+  /// -inf and what is not inf are -inf.
+  std::optional<double> fill_of(const Fma& fma, AxisId axis) const {
+    const Unary* minus = std::get_if<Unary>(&uses_.definer(fma.c).op);
+    bool lowest = product(fma.a, fma.b, axis) == -kInfinity && minus != nullptr &&
+                  minus->fn == UnaryFn::neg && never_lowest(minus->a);
+    return lowest ? std::optional(-kInfinity) : std::nullopt;
+  }
+
+  std::optional<double> product(ValueId left, ValueId right, AxisId axis) const {
+    std::optional<double> a = fill(left, axis), b = fill(right, axis);
+    if (a == -kInfinity && is_positive(right)) return a;
     return a && b ? std::optional(*a * *b) : std::nullopt;
+  }
+
+  /// Whether a value is bounded from below by a number above 0.
+  bool is_positive(ValueId id) const {
+    const Op& op = uses_.definer(id).op;
+    if (const Constant* constant = std::get_if<Constant>(&op)) return constant->value > 0;
+    if (const Broadcast* wide = std::get_if<Broadcast>(&op)) return is_positive(wide->a);
+    const Binary* binary = std::get_if<Binary>(&op);
+    return binary != nullptr && binary->fn == BinaryFn::max &&
+           (is_positive(binary->a) || is_positive(binary->b));
   }
 
   /// Whether a value is guarded against -inf: where it is, another stands for it.

@@ -16,8 +16,9 @@ struct PassContext {
   Target target;
 };
 
-/// Folds a sum onto the dot that feeds it, shares equal operations and drops unused ones, so that later
-/// passes see one form. Reorders: x + dot(a, b) becomes a dot that starts from x.
+/// Folds a sum onto the dot or the product that feeds it, shares equal operations and drops unused ones, so
+/// that later passes see one form and no compiler behind them has anything to contract. Reorders: x + dot(a,
+/// b) becomes a dot that starts from x; a product that is added is not rounded.
 Program simplify(const Program& in, const PassContext& context);
 
 /// Grid axes become arithmetic on the block's index, and every start of an axis a value. Before mask_tails,

@@ -58,6 +58,46 @@ class FuseAccumulators {
   std::set<ValueId> moved_;
 };
 
+/// Makes a product of f32 that only a sum or a difference takes one operation with it.
+class ContractSums {
+ public:
+  explicit ContractSums(const Program& program) : program_(program), uses_(program) {}
+
+  bool operator()(Rewriter& r, const Inst& inst) const {
+    const Binary* sum = std::get_if<Binary>(&inst.op);
+    if (sum == nullptr || (sum->fn != BinaryFn::add && sum->fn != BinaryFn::sub)) return false;
+    const bool minus = sum->fn == BinaryFn::sub;
+    for (bool first : {true, false}) {
+      const Binary* product = product_of(first ? sum->a : sum->b, inst);
+      if (product == nullptr) continue;
+      Fma fma{r.map(product->a), r.map(product->b), r.map(first ? sum->b : sum->a)};
+      if (minus) negate(r, first ? fma.c : fma.a, first ? sum->b : product->a, inst.loc);
+      r.replace(inst.result(), r.emit(fma, program_.type(inst.result()), inst.loc));
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  /// The product that a value is, where the sum is the only one to take it and has its axes.
+  const Binary* product_of(ValueId id, const Inst& sum) const {
+    const Binary* product = std::get_if<Binary>(&uses_.definer(id).op);
+    bool fits = product != nullptr && product->fn == BinaryFn::mul && program_.type(id).dtype == f32 &&
+                uses_.users(id).size() == 1 && uses_.loop_of(id) == uses_.loop_of(sum.result()) &&
+                same_axes(program_.type(id).axes, program_.type(sum.result()).axes);
+    return fits ? product : nullptr;
+  }
+
+  void negate(Rewriter& r, ValueId& mapped, ValueId old, Loc loc) const {
+    const Constant* constant = std::get_if<Constant>(&uses_.definer(old).op);
+    Op minus = constant != nullptr ? Op(Constant{-constant->value}) : Op(Unary{UnaryFn::neg, mapped});
+    mapped = r.emit(std::move(minus), program_.type(old), loc);
+  }
+
+  const Program& program_;
+  Uses uses_;
+};
+
 /// Gives equal pure operations of a block and its enclosing blocks one value.
 class ShareEqual {
  public:
@@ -95,7 +135,8 @@ class ShareEqual {
 
 Program simplify(const Program& in, const PassContext&) {
   Program shared = rewrite(in, ShareEqual());
-  return remove_unused(rewrite(shared, FuseAccumulators(shared)));
+  Program fused = rewrite(shared, FuseAccumulators(shared));
+  return remove_unused(rewrite(fused, ContractSums(fused)));
 }
 
 }  // namespace tessera

@@ -14,9 +14,7 @@ constexpr int kBulkAlignment = 16;  // bytes
 constexpr int kMaxRowBytes = 128;
 
 bool is_elementwise(const Op& op) {
-  return std::holds_alternative<Unary>(op) || std::holds_alternative<Binary>(op) ||
-         std::holds_alternative<Select>(op) || std::holds_alternative<Cast>(op) ||
-         std::holds_alternative<Broadcast>(op) || std::holds_alternative<Constant>(op);
+  return is_pointwise(op) || std::holds_alternative<Constant>(op);
 }
 
 /// An axis for slices of another, of the same dim.

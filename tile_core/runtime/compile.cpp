@@ -113,7 +113,8 @@ std::string shortened(const std::string& log) {
 
 std::vector<std::string> compiler_flags(const Nvrtc& nvrtc, const Target& target,
                                         const CompileOptions& options) {
-  std::vector<std::string> flags = {"-arch=" + target.arch, "--std=c++17", "--ptxas-options=-v"};
+  std::vector<std::string> flags = {"-arch=" + target.arch, "--std=c++17", "--ptxas-options=-v",
+                                    "--fmad=false"};          // products and sums are contracted by simplify
   if (nvrtc.major() >= 13) flags.emplace_back("--no-cache");  // ours is the only cache; NVRTC 12 has none
   if (options.line_info) flags.emplace_back("-lineinfo");
   return flags;

@@ -66,6 +66,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"add %0, %1", f32, f32, {1, 0x1p24, kInfinity}, {0x1p-24, 1, -kInfinity}, {1, 0x1p24, kNaN}},
         Case{"add %0, %1", bf16, bf16, {1, 256}, {0x1p-7, 1}, {1 + 0x1p-7, 256}},
+        Case{"fma %0, %0, %1",
+             f32,
+             f32,
+             {1 + 0x1p-12, kInfinity},
+             {-1 - 0x1p-11, -kInfinity},
+             {0x1p-24, kNaN}},
+        Case{"fast_tanh %0", f32, f32, {0, -kInfinity, 100}, {0, 0, 0}, {0, -1, 1}},
         Case{"div %0, %1", f32, f32, {1, -1, 0}, {0, 0, 0}, {kInfinity, -kInfinity, kNaN}},
         Case{"div %0, %1", i64, i64, {7, -7, 7, -7, -8, 5}, {2, 2, -2, -2, 2, 0}, {3, -4, -4, 3, -4, 0}},
         Case{"mod %0, %1", i64, i64, {7, -7, 7, -7, -8, 5}, {2, 2, -2, -2, 2, 0}, {1, 1, -1, -1, 0, 0}},

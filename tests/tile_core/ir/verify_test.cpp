@@ -75,6 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"gemm_tile", "= add %7, %9", "= mod %7, %9", "gemm: mod does not take %7: f32[m:16, n:32]"},
         Mistake{"gemm_tile", "= add %7, %9", "= logical_and %7, %9",
                 "gemm: logical_and does not take %7: f32[m:16, n:32]"},
+        Mistake{"gemm_tile", "= add %7, %9", "= fma %7, %8, %9",
+                "gemm: fma takes f32, but got %8: bf16[n:32]"},
         Mistake{"gemm_tile", "= add %7, %9", "= select %7, %7, %9",
                 "gemm: the condition has to be boolean, but got %7: f32[m:16, n:32]"},
         Mistake{"gemm_tile", "%9: f32[n:32] = cast %8", "%9: f32[n:32] = exp %1",

@@ -29,6 +29,9 @@ inline float math_sqrt(float x) {
 inline float math_rsqrt(float x) {
   return static_cast<float>(1 / std::sqrt(static_cast<double>(x)));
 }
+inline float math_fast_tanh(float x) {
+  return static_cast<float>(std::tanh(static_cast<double>(x)));
+}
 inline float math_tanh(float x) {
   return static_cast<float>(std::tanh(static_cast<double>(x)));
 }
