@@ -16,6 +16,13 @@ using Report = std::function<void(const std::string&)>;
 /// Throws UserError where this process sees no GPU.
 void require_gpu(std::string_view what);
 
+/// A variant of a call, and why it may not be used: it does not compile, or its result is outside of the
+/// accuracy contract. Empty where it may.
+struct Checked {
+  autotune::Variant variant;
+  std::string failure;
+};
+
 /// Measures calls on the current GPU, under the policy in force.
 class Bench {
  public:
@@ -25,6 +32,9 @@ class Bench {
   /// Ours and every native candidate, after the result was checked; a row that loses is measured again, and
   /// that counts. Throws UserError where the result is outside of the accuracy contract.
   Row measure(const CallSpec& spec);
+
+  /// Every variant of the operator's space, launched by itself, against float64.
+  std::vector<Checked> check(const CallSpec& spec);
 
   /// Every variant of the operator's space, launched by itself, and the best native candidate: a record for
   /// dispatch. A variant that does not compile, or is outside of the accuracy contract, says so.

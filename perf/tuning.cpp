@@ -2,6 +2,7 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/cuda/CUDAStream.h>
 #include <filesystem>
+#include <limits>
 
 #include "perf/bench.h"
 #include "perf/inputs.h"
@@ -49,9 +50,10 @@ void allocate_outputs(Launch& launch) {
     if (!program.tensors[i].output) continue;
     const TensorView& view = launch.call.tensors()[i];
     const auto rank = static_cast<std::size_t>(view.rank);
+    const auto options = at::TensorOptions().dtype(scalar_type(view.dtype)).device(at::kCUDA);
     launch.outputs.push_back(
-        at::empty_strided({view.sizes.data(), rank}, {view.strides.data(), rank},
-                          at::TensorOptions().dtype(scalar_type(view.dtype)).device(at::kCUDA)));
+        at::empty_strided({view.sizes.data(), rank}, {view.strides.data(), rank}, options));
+    launch.outputs.back().fill_(std::numeric_limits<double>::quiet_NaN());  // what is not written shows
     launch.call.bind(i, launch.outputs.back().data_ptr());
   }
 }
@@ -83,23 +85,43 @@ Launch try_variant(const Call& call, const autotune::Variant& variant, const Tar
   return launch;
 }
 
+Expected expected_of(const CallSpec& spec, const std::vector<at::Tensor>& inputs) {
+  Expected expected{reference(spec, inputs).front(), {}, spec.dtype};
+  expected.native = error_of(run_native(spec, inputs).front(), expected.reference);
+  return expected;
+}
+
+/// Every variant of the operator's space on these inputs, run once.
+std::vector<Launch> try_space(const CallSpec& spec, const std::vector<at::Tensor>& inputs,
+                              const Expected& expected, const Target& target, const Report& report) {
+  Call call = call_of(spec);
+  for (std::size_t i = 0; i < inputs.size(); ++i) call.bind(i, inputs[i].data_ptr());
+  std::vector<Launch> launches;
+  for (const ops::Variant& variant : call.op().space(call.problem(), target)) {
+    report("compiling " + autotune::to_text(dispatch::variant_of(variant)));
+    launches.push_back(try_variant(call, dispatch::variant_of(variant), target, expected));
+  }
+  return launches;
+}
+
 }  // namespace
+
+std::vector<Checked> Bench::check(const CallSpec& spec) {
+  const at::NoGradGuard no_grad;
+  const autotune::Device device = dispatch::device_of(c10::cuda::current_device());
+  const std::vector<at::Tensor> inputs = make_inputs(spec, at::kCUDA);
+  std::vector<Checked> checked;
+  for (const Launch& launch : try_space(spec, inputs, expected_of(spec, inputs), device.target, report_))
+    checked.push_back({launch.variant, launch.failure});
+  return checked;
+}
 
 autotune::Record Bench::tune(const CallSpec& spec) {
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> inputs = make_inputs(spec, at::kCUDA);
-  Call call = call_of(spec);
-  for (std::size_t i = 0; i < inputs.size(); ++i) call.bind(i, inputs[i].data_ptr());
-  const ops::Problem problem = call.problem();
   const autotune::Device device = dispatch::device_of(c10::cuda::current_device());
-  Expected expected{reference(spec, inputs).front(), {}, spec.dtype};
-  expected.native = error_of(run_native(spec, inputs).front(), expected.reference);
-
-  std::vector<Launch> launches;
-  for (const ops::Variant& variant : call.op().space(problem, device.target)) {
-    report_("compiling " + autotune::to_text(dispatch::variant_of(variant)));
-    launches.push_back(try_variant(call, dispatch::variant_of(variant), device.target, expected));
-  }
+  const Expected expected = expected_of(spec, inputs);
+  const std::vector<Launch> launches = try_space(spec, inputs, expected, device.target, report_);
   std::vector<std::string> left_out;
   const std::vector<Native> candidates = natives(spec, inputs, left_out);
   std::vector<Arm> arms;
@@ -113,12 +135,13 @@ autotune::Record Bench::tune(const CallSpec& spec) {
   const auto natives_end = times.begin() + static_cast<std::ptrdiff_t>(candidates.size());
   const auto best = std::min_element(times.begin(), natives_end,
                                      [](const Summary& a, const Summary& b) { return a.median < b.median; });
-  autotune::Record record{.key = dispatch::key_of(call.op(), problem, device),
-                          .library = std::string(version()),
-                          .versions = dispatch::versions_here(),
-                          .native_microseconds = best->median,
-                          .native_error = relative(expected.native),
-                          .native_name = candidates[static_cast<std::size_t>(best - times.begin())].name};
+  autotune::Record record{
+      .key = dispatch::key_of(launches.front().call.op(), launches.front().call.problem(), device),
+      .library = std::string(version()),
+      .versions = dispatch::versions_here(),
+      .native_microseconds = best->median,
+      .native_error = relative(expected.native),
+      .native_name = candidates[static_cast<std::size_t>(best - times.begin())].name};
   auto time = natives_end;
   for (const Launch& launch : launches) {
     const double microseconds = launch.failure.empty() ? (time++)->median : 0;

@@ -99,7 +99,7 @@ Gradients efficient_backward(const AttentionArguments& a, const AttentionOutputs
 }  // namespace
 
 bool aten_is_wrong(const AttentionArguments& a) {
-  return a.query.is_cpu() && a.is_causal && a.scale.has_value() && *a.scale <= 0;
+  return a.query.is_cpu() && a.is_causal && a.scale.has_value() && static_cast<float>(*a.scale) <= 0;
 }
 
 at::SDPBackend fused_backend(const AttentionArguments& a) {

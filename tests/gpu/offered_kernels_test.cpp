@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include "perf/bench.h"
+#include "perf/call_words.h"
+#include "tests/gpu/gpu.h"
+
+/// Every kernel that an operator offers, past the dispatch: which one runs must not decide whether the result
+/// is right.
+namespace tessera::test {
+namespace {
+
+void expect_all_right(const std::vector<std::string>& calls) {
+  perf::Bench bench({}, [](const std::string&) {});
+  for (const std::string& words : calls) {
+    SCOPED_TRACE(words);
+    for (const perf::Checked& checked : bench.check(call_from_text(words)))
+      EXPECT_EQ(checked.failure, "") << autotune::to_text(checked.variant);
+  }
+}
+
+TEST(OfferedKernels, OfLinearAreRight) {
+  TESSERA_NEEDS_GPU();
+  std::vector<std::string> calls;
+  for (const char* shape :
+       {"64x64x64", "128x64x256", "130x72x200", "1x4096x512", "333x520x776", "1000x1000x1000", "5000x72x4104",
+        "777x8x24", "4096x768x3072", "200x4096x8", "100x1001x777"}) {
+    for (const char* dtype : {"bf16", "f16"}) {
+      calls.push_back(fmt::format("linear {} --dtype {}", shape, dtype));
+      calls.push_back(fmt::format("linear {} --no-bias --dtype {}", shape, dtype));
+      calls.push_back(fmt::format("linear_gelu {} --dtype {}", shape, dtype));
+      calls.push_back(fmt::format("linear_gelu {} --approximate tanh --dtype {}", shape, dtype));
+    }
+  }
+  expect_all_right(calls);
+}
+
+TEST(OfferedKernels, OfAttentionAreRight) {
+  TESSERA_NEEDS_GPU();
+  std::vector<std::string> calls;
+  for (int head_dim : {16, 40, 64, 96, 128, 192, 256}) {
+    for (const char* rows : {"1", "64", "77", "300", "1024"}) {
+      for (const char* more : {"", " --causal", " --kv-heads 2", " --kv-length 200 --causal"})
+        calls.push_back(fmt::format("flash_attention 2x4x{}x{}{}", rows, head_dim, more));
+    }
+  }
+  calls.push_back("scaled_dot_product_attention 2x4x300x64 --mask bool");
+  calls.push_back("scaled_dot_product_attention 2x4x300x128 --mask added --dtype f16");
+  expect_all_right(calls);
+}
+
+}  // namespace
+}  // namespace tessera::test
