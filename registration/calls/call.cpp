@@ -35,8 +35,11 @@ int alignment_of(const TensorView& view) {
   return bits % kWidest == 0 ? static_cast<int>(kWidest) : static_cast<int>(element);
 }
 
-TensorFacts facts_of(const TensorView& view) {
-  return {view.dtype, contiguous_dim(view), alignment_of(view)};
+TensorFacts facts_of(const TensorView& view, bool boxes) {
+  TensorFacts facts{view.dtype, contiguous_dim(view), alignment_of(view)};
+  if (boxes && facts.alignment == static_cast<int>(kWidest) && facts.contiguous_dim >= 0)
+    facts.bulk = why_not_bulk(view, facts.contiguous_dim).empty();
+  return facts;
 }
 
 bool Call::outputs_are_empty() const {
@@ -50,12 +53,7 @@ bool Call::outputs_are_empty() const {
 
 ops::Problem Call::problem() const {
   ops::Problem problem;
-  for (const TensorView& view : tensors()) {
-    TensorFacts facts = facts_of(view);
-    if (op().has_dots && facts.alignment == static_cast<int>(kWidest) && facts.contiguous_dim >= 0)
-      facts.bulk = why_not_bulk(view, facts.contiguous_dim).empty();
-    problem.facts.tensors.push_back(facts);
-  }
+  for (const TensorView& view : tensors()) problem.facts.tensors.push_back(facts_of(view, op().has_dots));
   for (const Named& flag : flags()) problem.facts.flags[flag.name] = static_cast<int>(flag.value);
   for (const Named& dim : dims()) problem.dims[dim.name] = dim.value;
   return problem;

@@ -71,6 +71,7 @@ class Call {
 /// The bytes of the widest access that is legal everywhere in the tensor, at most 16; memory that is still to
 /// come is aligned.
 int alignment_of(const TensorView& view);
-TensorFacts facts_of(const TensorView& view);
+/// `boxes`: the kernel depends on whether the copy engine can copy boxes of the tensor.
+TensorFacts facts_of(const TensorView& view, bool boxes);
 
 }  // namespace tessera

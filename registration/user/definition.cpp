@@ -102,9 +102,10 @@ Kernel& UserOperator::Definition::kernel(const Program& program, std::span<const
   Facts facts;
   std::vector<std::int64_t> key = {device, reinterpret_cast<std::int64_t>(&program)};
   for (const TensorView& view : tensors) {
-    facts.tensors.push_back(facts_of(view));
+    facts.tensors.push_back(facts_of(view, schedule_.groups != Schedule::kAutomatic));
     key.push_back(facts.tensors.back().contiguous_dim);
     key.push_back(facts.tensors.back().alignment);
+    key.push_back(facts.tensors.back().bulk ? 1 : 0);
   }
   {
     const std::shared_lock lock(mutex_);

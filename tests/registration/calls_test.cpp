@@ -69,9 +69,12 @@ TEST(Views, AlignmentIsOfAddressStridesAndRows) {
   EXPECT_EQ(alignment_of(view({4, 7}, {8, 1}, bf16)), 2);   // the last access of a row
   EXPECT_EQ(alignment_of(view({1, 8}, {9, 1}, bf16)), 16);  // a stride that nothing is multiplied with
   EXPECT_EQ(alignment_of(view({4, 8}, {0, 1}, bf16)), 16);  // broadcast
-  EXPECT_EQ(facts_of(view({4, 8}, {1, 4}, f32)).contiguous_dim, 0);
-  EXPECT_EQ(facts_of(view({4, 8}, {16, 2}, f32)).contiguous_dim, -1);
-  EXPECT_EQ(facts_of(view({4, 1}, {1, 1}, f32)).contiguous_dim, 0);
+  EXPECT_EQ(facts_of(view({4, 8}, {1, 4}, f32), false).contiguous_dim, 0);
+  EXPECT_EQ(facts_of(view({4, 8}, {16, 2}, f32), false).contiguous_dim, -1);
+  EXPECT_EQ(facts_of(view({4, 1}, {1, 1}, f32), false).contiguous_dim, 0);
+  EXPECT_TRUE(facts_of(view({4, 8}, {8, 1}, f32), true).bulk);
+  EXPECT_FALSE(facts_of(view({4, 8}, {0, 1}, f32), true).bulk);
+  EXPECT_TRUE(facts_of(view({4, 8}, {0, 1}, f32), false).bulk);
 }
 
 std::vector<std::string> tensors(const Call& call) {

@@ -4,6 +4,7 @@
 #include "tile_core/base/error.h"
 #include "tile_core/ir/print.h"
 #include "tile_core/ir/verify.h"
+#include "tile_core/passes/dot_path.h"
 
 namespace tessera {
 namespace {
@@ -27,6 +28,11 @@ void check_legal(const Program& program, const PassContext& c) {
   std::string sentences;
   for (const BrokenRule& broken : illegal(program, c.facts, c.schedule, c.target)) {
     sentences += fmt::format("\n   {}: {}", broken.rule, broken.sentence);
+  }
+  if (c.schedule.groups != Schedule::kAutomatic) {
+    if (std::string why = why_not_wgmma(program, c); !why.empty())
+      sentences += fmt::format("\n   groups do dots: groups is {}, and dots are not wgmma: {}",
+                               c.schedule.groups, why);
   }
   if (sentences.empty()) return;
   throw UserError::format("tile error: schedule '{}' is illegal for '{}' on {}{}", to_text(c.schedule),

@@ -54,6 +54,16 @@ TEST(PassErrors, SayWhatOfTheScheduleIsIllegal) {
             "   stages need cp.async: stages is 2, and sm_90a has no asynchronous copies");
 }
 
+TEST(PassErrors, SayWhyGroupsCannotDoDots) {
+  EXPECT_EQ(error_of(product(64), context({.groups = 2}, "sm_90a")),
+            "tile error: schedule 'groups=2' is illegal for 'product' on sm_90a\n"
+            "   groups do dots: groups is 2, and dots are not wgmma: the dot over 'k': its "
+            "operands are f32 and f32");
+  EXPECT_EQ(error_of(product(64), context({.groups = 1}, "sm_80")),
+            "tile error: schedule 'groups=1' is illegal for 'product' on sm_80\n"
+            "   groups do dots: groups is 1, and dots are not wgmma: sm_80 has no wgmma");
+}
+
 TEST(PassErrors, SayHowTheFactsDiffer) {
   PassContext c = context({}, "sm_90a");
   c.facts.tensors[1].dtype = bf16;
