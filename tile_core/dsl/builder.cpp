@@ -12,8 +12,6 @@
 namespace tessera::dsl {
 namespace {
 
-constexpr int kMaxTile = 1 << 20;
-
 template <typename Table>
 void check_unused(const Table& table, const std::string& name, const char* what, Loc loc) {
   bool used = std::any_of(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name; });

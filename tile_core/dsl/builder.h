@@ -51,7 +51,7 @@ class In {
   In(Tracer* tracer, TensorId id) : tracer_(tracer), id_(id) {}
   template <typename... Rest>
   Tile operator()(const Position& first, const Rest&... rest) const {
-    return at({first, Position(rest)...}, first.loc());
+    return at({first, Position(rest, first.loc())...}, first.loc());
   }
   /// The same for a number of dims that only the program's arguments know.
   Tile at(const std::vector<Position>& positions, Loc loc = Loc::here()) const;
@@ -61,7 +61,8 @@ class In {
   TensorId id_;
 };
 
-/// A place of an output tensor: assigning to it stores a tile, and drops what lies outside the tensor.
+/// A place of an output tensor: assigning to it stores a tile, and drops what lies outside the tensor. A grid
+/// axis that decides what is stored has to decide where. What no store reaches is undefined.
 class Out {
  public:
   class Place {
@@ -81,7 +82,7 @@ class Out {
   Out(Tracer* tracer, TensorId id) : tracer_(tracer), id_(id) {}
   template <typename... Rest>
   Place operator()(const Position& first, const Rest&... rest) const {
-    return at({first, Position(rest)...}, first.loc());
+    return at({first, Position(rest, first.loc())...}, first.loc());
   }
   Place at(std::vector<Position> positions, Loc loc = Loc::here()) const {
     return Place(tracer_, id_, std::move(positions), loc);

@@ -19,7 +19,15 @@ Subscript subscript(Tracer& tracer, const TensorDecl& decl, std::size_t i, const
   const Program& program = tracer.program;
   if (position.tracer() != nullptr) check_same_program(tracer, *position.tracer(), position.loc());
   if (position.axis() == AxisId::none) {
-    ValueId id = as(tracer, position.scalar(), i64);
+    const Operand& scalar = position.scalar();
+    if (!scalar.is_number() && !is_integer(scalar.type().dtype)) {
+      throw UserError(diagnostic(
+          fmt::format("subscript {} of '{}' is {}", i + 1, decl.name, name_of(scalar.type().dtype)),
+          position.loc(),
+          fmt::format("{}  subscript: {}", signature(program, decl), to_text(program, scalar.type())),
+          "a subscript is an axis or an integer scalar"));
+    }
+    ValueId id = as(tracer, scalar, i64);
     if (tracer.program.type(id).axes.empty()) return {.value = id};
     throw UserError(diagnostic(
         fmt::format("subscript {} of '{}' is a tile", i + 1, decl.name), position.loc(),

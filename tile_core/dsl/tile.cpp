@@ -74,6 +74,10 @@ Tile binary(BinaryFn fn, const Operand& a, const Operand& b) {
     throw UserError(
         diagnostic("mod of floating-point numbers", a.loc(), describe({a, b}), "% is for indices: i64"));
   }
+  if ((fn == BinaryFn::div || fn == BinaryFn::mod) && is_integer(dtype) && b.is_number() && b.number() == 0) {
+    throw UserError(diagnostic(fmt::format("{} of integers by 0", name_of(fn)), b.loc(), describe({a, b}),
+                               "divide by a number, or by a value that is not 0"));
+  }
   if (is_logical(fn) != (dtype == boolean) && !(compares(fn) && dtype == boolean)) {
     throw UserError(diagnostic(
         fmt::format("{} of {}", name_of(fn), name_of(dtype)), a.loc(), describe({a, b}),

@@ -7,6 +7,7 @@
 #include "tile_core/base/tensor_view.h"
 #include "tile_core/dsl/canonical.h"
 #include "tile_core/dsl/names.h"
+#include "tile_core/dsl/stores.h"
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/print.h"
 
@@ -76,8 +77,18 @@ void Tracer::check_in_scope(const Op& op, Loc loc) const {
   if (const auto* dot = std::get_if<Dot>(&op)) check_in_scope(dot->axis, loc);
 }
 
+void Tracer::check_size(const Type& type, Loc loc) const {
+  std::int64_t elements = 1;
+  for (AxisId axis : type.axes) elements *= program.axis(axis).extent;
+  if (elements <= kMaxTile) return;
+  throw UserError(diagnostic(fmt::format("a tile of {} elements", elements), loc,
+                             "tile: " + to_text(program, type),
+                             fmt::format("a tile has at most {}: take smaller tiles of its axes", kMaxTile)));
+}
+
 ValueId Tracer::emit(Op op, Type type, Loc loc) {
   check_in_scope(op, loc);
+  check_size(type, loc);
   for (AxisId axis : type.axes) check_in_scope(axis, loc);
   bool index_expression = reads_indices_only(op);
   ValueId id = new_value(std::move(type), index_expression, loc);
@@ -86,6 +97,8 @@ ValueId Tracer::emit(Op op, Type type, Loc loc) {
 }
 
 void Tracer::emit_statement(Op op, Loc loc) {
+  if (finished_)
+    throw UserError(diagnostic("a store after finish()", loc, "", "call finish() after the last statement"));
   check_in_scope(op, loc);
   block().insts.push_back({{}, std::move(op), loc});
 }
@@ -204,6 +217,8 @@ Program Tracer::finish() {
                                "the loop opened here is not closed", "call finish() after the loop's body"));
   check_dims();
   check_outputs();
+  check_stores(program);
+  finished_ = true;
   return canonical(program);
 }
 

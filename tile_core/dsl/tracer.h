@@ -7,6 +7,8 @@
 
 namespace tessera::dsl {
 
+inline constexpr int kMaxTile = 1 << 20;  ///< lanes of an axis, and elements of a tile
+
 /// The program under construction: every handle of the DSL points to one. Instructions go to the innermost
 /// open loop.
 class Tracer {
@@ -54,6 +56,7 @@ class Tracer {
   void check_in_scope(const Op& op, Loc loc) const;
   void check_dims() const;
   void check_outputs() const;
+  void check_size(const Type& type, Loc loc) const;
 
   std::vector<ValueId> variables_;  // none: its loop has ended
   std::vector<OpenLoop> open_;
@@ -64,6 +67,7 @@ class Tracer {
   std::vector<Loc> dim_locs_;
   std::vector<Loc> tensor_locs_;
   std::string failure_;
+  bool finished_ = false;
 };
 
 }  // namespace tessera::dsl

@@ -79,8 +79,54 @@ INSTANTIATE_TEST_SUITE_P(
                "   help: declare a tensor over it, or pass a number: p.scalar(\"size\", i64)"},
         Misuse{"output_never_written", [](Text& t) { t.p.finish(); },
                "tile error: output 'out' is never written\n  --> HERE\n"
-               "   help: assign a tile to it: out(...) = tile"}),
+               "   help: assign a tile to it: out(...) = tile"},
+        Misuse{"blocks_store_to_one_place",
+               [](Text& t) {
+                 Var sum = t.p.zeros(f32, {t.m});
+                 for (Axis k : t.p.pipelined(t.K, 8))
+                   sum += reduce_sum(dot(t.a(t.m, k), t.b(t.n, k), k), t.n);
+                 t.out(t.m, t.n) = 0;
+                 t.sums(t.m) = sum;
+                 t.p.finish();
+               },
+               "tile error: blocks along grid axis 'n' store different values to one place of 'sums'\n"
+               "  --> HERE\n   n:8 runs over N\n"
+               "   help: index the output with n, or loop over N in place of its grid: for (Axis n : "
+               "p.pipelined(N, 8))"},
+        Misuse{"store_after_finish",
+               [](Text& t) {
+                 t.out(t.m, t.n) = 0;
+                 t.sums(t.m) = 0;
+                 t.p.finish();
+                 t.sums(t.m) = 1;
+               },
+               "tile error: a store after finish()\n  --> HERE\n"
+               "   help: call finish() after the last statement"},
+        Misuse{"tile_of_many_elements",
+               [](Text& t) {
+                 t.p.zeros(f32, {t.p.all(t.M, 65536), t.p.all(t.K, 65536)});
+               },
+               "tile error: a tile of 4294967296 elements\n  --> HERE\n   tile: f32[m2:65536, k2:65536]\n"
+               "   help: a tile has at most 1048576: take smaller tiles of its axes"}),
     name_of_case);
+
+/// What every block stores alike may be stored by each.
+TEST(Stores, OfEqualValuesNeedNoAxisOfTheirOwn) {
+  Text t;
+  t.out(t.m, t.n) = 0;
+  t.sums(t.m) = reduce_sum(t.a(t.m, t.k), t.k);
+  EXPECT_NO_THROW(t.p.finish());
+}
+
+TEST(Stores, TakeAGridAxisThroughALoop) {
+  Builder p("p");
+  Dim M = p.dim("M");
+  In x = p.in("x", f32, {M});
+  Out out = p.out("out", f32, {M});
+  Axis block = p.grid(M, 64);
+  for (Axis m : p.pipelined(M, 16, block.start(), block.end())) out(m) = x(m) + cast(f32, block.start());
+  EXPECT_NO_THROW(p.finish());
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Subscripts, Errors,
@@ -98,6 +144,9 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"a_tile", [](Text& t) { t.a(t.m.index(), t.k); },
                "tile error: subscript 1 of 'a' is a tile\n  --> HERE\n   a bf16(M, K)  subscript: i64[m:16]\n"
                "   help: a subscript is an axis or a scalar"},
+        Misuse{"float_subscript", [](Text& t) { t.a(t.m, cast(f32, t.k.start())); },
+               "tile error: subscript 2 of 'a' is f32\n  --> HERE\n   a bf16(M, K)  subscript: f32\n"
+               "   help: a subscript is an axis or an integer scalar"},
         Misuse{
             "one_axis_twice",
             [](Text& t) {
@@ -168,6 +217,9 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"remainder_of_fractions", [](Text& t) { t.bias(t.n) % 2; },
                "tile error: mod of floating-point numbers\n  --> HERE\n   first: f32[n:8]  second: 2\n"
                "   help: % is for indices: i64"},
+        Misuse{"division_by_zero", [](Text& t) { t.n.index() / 0; },
+               "tile error: div of integers by 0\n  --> HERE\n   first: i64[n:8]  second: 0\n"
+               "   help: divide by a number, or by a value that is not 0"},
         Misuse{"no_condition", [](Text& t) { where(t.bias(t.n), 1, t.bias(t.n)); },
                "tile error: where() needs a condition\n  --> HERE\n"
                "   first: f32[n:8]  second: 1  third: f32[n:8]\n   help: compare: where(x < y, a, b)"},

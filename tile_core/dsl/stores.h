@@ -1,0 +1,10 @@
+#pragma once
+#include "tile_core/ir/program.h"
+
+namespace tessera::dsl {
+
+/// Throws UserError where two blocks store different values to one place: where a grid axis decides what is
+/// stored, and not where.
+void check_stores(const Program& program);
+
+}  // namespace tessera::dsl
