@@ -62,9 +62,16 @@ def host_table(result):
     return table(["call", "grad", "ours, us", "native, us", "difference"], rows)
 
 
+def startup_table(result):
+    rows = [[f"`{row['call']}`", *(f"{row[key]:.1f}" for key in ("cold_first_ms", "cached_first_ms", "native_first_ms", "next_ms"))]
+            for row in result["rows"]]
+    note = f"The library loads in {result['library_load_ms']:.1f} ms."
+    return table(["call", "first, cache empty, ms", "cache filled, ms", "native, ms", "next, ms"], rows) + "\n\n" + note
+
+
 def drawn(result):
     """One family as Markdown."""
-    draw = {"accuracy": accuracy_table, "host_time": host_table}.get(result["family"], speed_table)
+    draw = {"accuracy": accuracy_table, "host_time": host_table, "startup": startup_table}.get(result["family"], speed_table)
     text = f"### {result['family']}\n\n"
     if result["rows"]:
         text += draw(result) + "\n"

@@ -43,6 +43,16 @@ class Report(unittest.TestCase):
         self.assertIn("| `add 8x8` | forward | 1.0e-03 | 1.0e-03 | 1.0e-03 | inf | inf | inf | **NO** |",
                       report.drawn(result))
 
+    def test_startup_says_what_is_paid_once(self):
+        row = {"call": "add 8x8", "cold_first_ms": 410.25, "cached_first_ms": 3, "native_first_ms": 1.5, "next_ms": 0.1}
+        result = {"family": "startup", "rows": [row], "library_load_ms": 2}
+        self.assertEqual(
+            report.drawn(result), "### startup\n\n"
+            "| call | first, cache empty, ms | cache filled, ms | native, ms | next, ms |\n"
+            "| --- | ---: | ---: | ---: | ---: |\n"
+            "| `add 8x8` | 410.2 | 3.0 | 1.5 | 0.1 |\n\n"
+            "The library loads in 2.0 ms.\n")
+
     def test_a_failed_call_is_named(self):
         result = {"family": "add", "rows": [], "failures": [{"call": "add 8x8", "problem": "wrong\nmore"}]}
         self.assertEqual(report.drawn(result), "### add\n\n\nFailed: `add 8x8`: wrong\n")

@@ -9,9 +9,7 @@
 namespace tessera {
 namespace {
 
-constexpr int kBuffers = 2;         // slots of an instance
 constexpr int kBulkAlignment = 16;  // bytes
-constexpr int kMaxRowBytes = 128;
 
 bool is_elementwise(const Op& op) {
   return is_pointwise(op) || std::holds_alternative<Constant>(op);
@@ -42,7 +40,7 @@ void StoreSlicer::declare(RoleBuilder& b) {
     if (!planned) return;
     Type type{.dtype = in_.tensor(store->tensor).dtype,
               .axes = {planned->slice_rows, planned->slice_columns},
-              .slots = kBuffers * instances};
+              .slots = kStoreBuffers * instances};
     Channel channel{.order = type.axes};
     channel.swizzle = swizzle_of(b.out(), type.dtype, planned->slice_columns);
     planned->channel = b.emit(std::move(channel), std::move(type));
@@ -67,7 +65,7 @@ std::optional<StoreSlices> StoreSlicer::plan(RoleBuilder& b, const Store& store)
   int row_bytes = swizzle_of(in_, type.dtype, s.columns);
   if (row_bytes == 0) return std::nullopt;
   s.slice_rows = part_of(b.out(), s.rows, kDotRows);
-  s.slice_columns = part_of(b.out(), s.columns, std::min(row_bytes, kMaxRowBytes) / size_of(type.dtype));
+  s.slice_columns = part_of(b.out(), s.columns, std::min(row_bytes, kMaxStoreRowBytes) / size_of(type.dtype));
   s.row_slices = in_.axis(s.rows).extent / kDotRows;
   s.column_slices = in_.axis(s.columns).extent / b.out().axis(s.slice_columns).extent;
   return s;
@@ -81,13 +79,13 @@ bool StoreSlicer::store(RoleBuilder& b, const Inst& inst, ValueId instance) {
   made_.clear();
   ValueId first = ValueId::none;
   if (instance != ValueId::none) {
-    ValueId buffers = b.constant(kBuffers);
+    ValueId buffers = b.constant(kStoreBuffers);
     first = b.arithmetic(BinaryFn::mul, instance, buffers);
   }
   int number = 0;
   for (int column = 0; column < s.column_slices; ++column) {
     for (int row = 0; row < s.row_slices; ++row) {
-      Slot slot{.channel = s.channel, .ticket = first, .offset = number++ % kBuffers};
+      Slot slot{.channel = s.channel, .ticket = first, .offset = number++ % kStoreBuffers};
       ValueId value = slice(b, store.value, s, row, column);
       CopyOut out{.from = slot, .tensor = store.tensor, .subscripts = {}};
       for (const Subscript& subscript : store.subscripts)

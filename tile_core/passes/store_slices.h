@@ -10,6 +10,9 @@
 
 namespace tessera {
 
+inline constexpr int kStoreBuffers = 2;        ///< slots of an instance
+inline constexpr int kMaxStoreRowBytes = 128;  ///< of a slice
+
 /// How a store leaves through shared memory: slices of 64 rows and up to 128 bytes of columns, written by
 /// their warpgroup and copied out by the copy engine, each instance through slots of its own.
 struct StoreSlices {

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
+#include "tile_core/ir/channel.h"
 #include "tile_core/ir/operands.h"
 #include "tile_core/passes/dot_path.h"
+#include "tile_core/passes/store_slices.h"
 
 namespace tessera {
 namespace {
 
-constexpr int kStages = 4;      // of a loop's loads
-constexpr int kTileStages = 1;  // of loads that stand outside loops
+constexpr int kStages = 4;  // of a loop's loads
+/// Of loads that stand outside loops, where they fit: the next tile's run under this one.
+constexpr int kTileStages = 2;
 
 class Streams {
  public:
@@ -17,10 +20,28 @@ class Streams {
 
   std::vector<Stream> run() {
     block(p_.body, nullptr);
+    if (bytes() > context_.target.shared_bytes_for(context_.schedule.blocks)) {
+      for (Stream& stream : streams_) {
+        if (stream.loop == nullptr) stream.type.slots = 1;
+      }
+    }
     return std::move(streams_);
   }
 
  private:
+  /// Of all channels, those that stores may go through included.
+  std::int64_t bytes() const {
+    std::int64_t total = 0;
+    for (const Stream& stream : streams_)
+      total += stream.type.slots * (slot_bytes(p_, stream.type, stream.channel) + kBarrierBytes);
+    for_each_inst(p_.body, [&](const Inst& inst) {
+      const Store* store = std::get_if<Store>(&inst.op);
+      if (store != nullptr && size_of(p_.type(store->value).dtype) == 2)
+        total += sharing_of(p_, context_).groups * kStoreBuffers * kDotRows * kMaxStoreRowBytes;
+    });
+    return total;
+  }
+
   /// Whether an instruction, or one inside its blocks, reads a value.
   static bool reads(const Inst& inst, ValueId id) {
     bool found = false;
