@@ -8,56 +8,69 @@ namespace tessera {
 namespace {
 
 const Type kIndex{.dtype = i64};
+/// Of numbers of tiles: a launch has less than 2^31, and threads divide these faster, in half the registers.
+const Type kCount{.dtype = i32};
 
 /// Bytes that the tiles of a section share. Of the 50 MB of second-level cache of sm_90 (NVIDIA H100 Tensor
 /// Core GPU Architecture, "H100 L2 cache"), what is left beside outputs and the next section: attention on an
 /// H200 is fastest with 32 MB of keys and values.
 constexpr double kSectionBytes = 32.0 * 1024 * 1024;
 
-/// Emits arithmetic on numbers of tiles.
+/// Emits arithmetic on numbers of tiles, which are of a type.
 class Emitter {
  public:
-  explicit Emitter(Rewriter& r) : r_(r), p_(r.in()) {}
+  Emitter(Rewriter& r, Type type) : r_(r), p_(r.in()), type_(std::move(type)) {}
 
  protected:
-  ValueId constant(double value) { return r_.emit(Constant{value}, kIndex, {}); }
-  ValueId binary(BinaryFn fn, ValueId a, ValueId b) { return r_.emit(Binary{fn, a, b}, kIndex, {}); }
+  ValueId constant(double value) { return r_.emit(Constant{value}, type_, {}); }
+  ValueId binary(BinaryFn fn, ValueId a, ValueId b) { return r_.emit(Binary{fn, a, b}, type_, {}); }
+  ValueId index(double value) { return r_.emit(Constant{value}, kIndex, {}); }
+  ValueId index(BinaryFn fn, ValueId a, ValueId b) { return r_.emit(Binary{fn, a, b}, kIndex, {}); }
   ValueId size(DimId dim) { return r_.emit(Size{dim}, kIndex, {}); }
+  /// An index as a number of tiles, and the other way.
+  ValueId counted(ValueId index) { return cast(index, type_); }
+  ValueId widened(ValueId number) { return cast(number, kIndex); }
 
   /// The number of an axis' tiles: ceil(size / extent).
   ValueId tiles(AxisId axis, ValueId extent) {
     ValueId sized = size(p_.axis(axis).dim);
-    ValueId last = constant(p_.axis(axis).extent - 1.0);
-    return binary(BinaryFn::div, binary(BinaryFn::add, sized, last), extent);
+    ValueId last = index(p_.axis(axis).extent - 1.0);
+    return counted(index(BinaryFn::div, index(BinaryFn::add, sized, last), extent));
   }
-  ValueId tiles(AxisId axis) { return tiles(axis, constant(p_.axis(axis).extent)); }
+  ValueId tiles(AxisId axis) { return tiles(axis, index(p_.axis(axis).extent)); }
 
   void set_position(AxisId axis, ValueId position) {
-    starts_[axis] = binary(BinaryFn::mul, position, constant(p_.axis(axis).extent));
+    ValueId lanes = index(p_.axis(axis).extent);
+    starts_[axis] = index(BinaryFn::mul, widened(position), lanes);
   }
 
   /// Positions along axes, slowest first, from a number in the mixed radix of their tile counts.
   void split(ValueId number, const std::vector<AxisId>& axes) {
     for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
-      ValueId extent = constant(p_.axis(*it).extent);
+      ValueId extent = index(p_.axis(*it).extent);
       ValueId position = number;
       if (std::next(it) != axes.rend()) {
         ValueId count = tiles(*it, extent);
         position = binary(BinaryFn::mod, number, count);
         number = binary(BinaryFn::div, number, count);
       }
-      starts_[*it] = binary(BinaryFn::mul, position, extent);
+      starts_[*it] = index(BinaryFn::mul, widened(position), extent);
     }
   }
 
   Rewriter& r_;
   const Program& p_;
   AxisStarts starts_;
+
+ private:
+  ValueId cast(ValueId id, const Type& type) { return type_ == kIndex ? id : r_.emit(Cast{id}, type, {}); }
+
+  Type type_;
 };
 
 class PlainOrder : Emitter {
  public:
-  using Emitter::Emitter;
+  explicit PlainOrder(Rewriter& r) : Emitter(r, kIndex) {}
 
   AxisStarts emit(ValueId number, int raster) {
     std::vector<AxisId> axes = p_.grid;
@@ -97,7 +110,7 @@ class PlainOrder : Emitter {
 
 class LongestFirst : Emitter {
  public:
-  LongestFirst(Rewriter& r, const Work& work) : Emitter(r), work_(work), rows_(tiles(work.axis)) {
+  LongestFirst(Rewriter& r, const Work& work) : Emitter(r, kCount), work_(work), rows_(tiles(work.axis)) {
     for (AxisId axis : p_.grid) {
       if (axis == work_.axis) continue;
       others_.push_back(axis);
@@ -106,19 +119,20 @@ class LongestFirst : Emitter {
     }
   }
 
-  AxisStarts emit(ValueId position) {
+  AxisStarts emit(ValueId block) {
+    ValueId position = counted(block);
     if (others_.empty()) {
       ValueId row = turned(position, rows_);
       ValueId last = binary(BinaryFn::sub, rows_, constant(1));
       set_position(work_.axis, work_.grows ? binary(BinaryFn::sub, last, row) : row);
       return starts_;
     }
-    ValueId number = turned(position, binary(BinaryFn::mul, columns_, rows_));
+    ValueId tile = turned(position, binary(BinaryFn::mul, columns_, rows_));
     ValueId width = section();
     ValueId in_sections = binary(BinaryFn::mul, width, rows_);
-    ValueId section = binary(BinaryFn::div, number, in_sections);
+    ValueId section = binary(BinaryFn::div, tile, in_sections);
     ValueId first = binary(BinaryFn::mul, section, width);
-    ValueId in_section = rest(number, section, in_sections);
+    ValueId in_section = rest(tile, section, in_sections);
     ValueId columns = binary(BinaryFn::min, width, binary(BinaryFn::sub, columns_, first));
     ValueId row = binary(BinaryFn::div, in_section, columns);
     ValueId column = binary(BinaryFn::add, first, rest(in_section, row, columns));
@@ -146,7 +160,7 @@ class LongestFirst : Emitter {
   /// The number of the tile at a position. Steps are counted from the last, which is not turned and may be
   /// ragged: all others have a tile for every block, so that each step is a permutation of its numbers.
   ValueId turned(ValueId position, ValueId count) {
-    ValueId blocks = r_.emit(BlockCount{}, kIndex, {});
+    ValueId blocks = counted(r_.emit(BlockCount{}, kIndex, {}));
     ValueId last = binary(BinaryFn::div, binary(BinaryFn::sub, count, constant(1)), blocks);
     ValueId step = binary(BinaryFn::div, position, blocks);
     ValueId first = binary(BinaryFn::mul, step, blocks);
@@ -167,11 +181,12 @@ class LongestFirst : Emitter {
     ValueId bytes = ValueId::none;
     for (const SharedLoad& load : work_.shared) {
       ValueId more = bytes_of(load);
-      bytes = bytes == ValueId::none ? more : binary(BinaryFn::add, bytes, more);
+      bytes = bytes == ValueId::none ? more : index(BinaryFn::add, bytes, more);
     }
-    ValueId one = constant(1), most = constant(kSectionBytes);
-    ValueId fit = binary(BinaryFn::div, most, binary(BinaryFn::max, bytes, one));
-    return binary(BinaryFn::min, binary(BinaryFn::max, fit, one), columns_);
+    ValueId one = index(1), most = index(kSectionBytes);
+    ValueId fit = counted(index(BinaryFn::div, most, index(BinaryFn::max, bytes, one)));
+    ValueId least = constant(1);
+    return binary(BinaryFn::min, binary(BinaryFn::max, fit, least), columns_);
   }
 
   /// Bytes that the tiles of one position along the other axes load: dims whole, but for the grid's.
@@ -188,10 +203,10 @@ class LongestFirst : Emitter {
         whole.push_back(axis.dim);
       }
     }
-    ValueId product = constant(bytes);
-    for (DimId dim : whole) product = binary(BinaryFn::mul, product, size(dim));
+    ValueId product = index(bytes);
+    for (DimId dim : whole) product = index(BinaryFn::mul, product, size(dim));
     for (const Op& count : shared.neighbours)
-      product = binary(BinaryFn::div, product, r_.emit(count, kIndex, {}));
+      product = index(BinaryFn::div, product, r_.emit(count, kIndex, {}));
     return product;
   }
 

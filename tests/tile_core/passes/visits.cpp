@@ -64,7 +64,8 @@ class Walk {
           result = found == sizes_.scalars.end() ? 0 : found->second;
         },
         [&](const BlockIndex&) { result = block_; }, [&](const BlockCount&) { result = blocks_; },
-        [&](const Binary& o) { result = computed(o.fn, at(o.a), at(o.b)); }, [](const auto&) {});
+        [&](const Binary& o) { result = computed(o.fn, at(o.a), at(o.b)); },
+        [&](const Cast& o) { result = at(o.a); }, [](const auto&) {});
   }
 
   static std::int64_t computed(BinaryFn fn, std::int64_t a, std::int64_t b) {
