@@ -23,6 +23,7 @@ constexpr std::array kFields = {Field{"stages", &Schedule::stages}, Field{"warps
 constexpr std::array kShares = {"automatic", "together", "turns", "alternate"};
 constexpr std::array kLags = {"automatic", "none", "one"};
 constexpr std::array kGrids = {"automatic", "once", "persistent"};
+constexpr std::array kOrders = {"automatic", "plain", "longest"};
 
 /// The enumerator of a word; none where there is no such word.
 template <typename Enum, std::size_t N>
@@ -105,6 +106,18 @@ const std::array kRules = {
            return std::string(broken ? "share is alternate, which needs two groups and a persistent grid"
                                      : "");
          }},
+    Rule{"longest tiles first is an order of a persistent grid",
+         [](const Call& c) {
+           bool broken = c.s.order == TileOrder::longest && c.s.grid == Grid::once;
+           return std::string(broken ? "order is longest, and grid=once leaves the order to the device" : "");
+         }},
+    Rule{"one order of tiles",
+         [](const Call& c) {
+           bool broken = c.s.order == TileOrder::longest && c.s.raster != Schedule::kAutomatic;
+           return broken
+                      ? fmt::format("order is longest, and raster is {}: each orders the tiles", c.s.raster)
+                      : "";
+         }},
     Rule{"facts name every tensor",
          [](const Call& c) {
            bool broken = c.facts.tensors.size() != c.program.tensors.size();
@@ -140,6 +153,8 @@ std::string to_text(const Schedule& schedule) {
     parts.push_back(fmt::format("lag={}", kLags.at(static_cast<std::size_t>(schedule.lag))));
   if (schedule.grid != Grid::automatic)
     parts.push_back(fmt::format("grid={}", kGrids.at(static_cast<std::size_t>(schedule.grid))));
+  if (schedule.order != TileOrder::automatic)
+    parts.push_back(fmt::format("order={}", kOrders.at(static_cast<std::size_t>(schedule.order))));
   return parts.empty() ? "automatic" : fmt::format("{}", fmt::join(parts, " "));
 }
 
@@ -166,6 +181,11 @@ bool set_field(Schedule& schedule, std::string_view word) {
     schedule.lag = lag.value_or(Lag::automatic);
     return lag.has_value();
   }
+  if (name == "order") {
+    auto order = enumerator<TileOrder>(kOrders, value);
+    schedule.order = order.value_or(TileOrder::automatic);
+    return order.has_value();
+  }
   for (const Field& field : kFields) {
     if (name != field.name) continue;
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), schedule.*field.member);
@@ -183,8 +203,9 @@ Schedule schedule_from_text(const std::string& text) {
     if (word == "automatic" || set_field(schedule, word)) continue;
     throw UserError::format(
         "schedule '{}': expected 'automatic' or fields stages=, warps=, blocks=, vector=, groups=, raster= "
-        "with "
-        "numbers, share=together|turns|alternate, lag=none|one, grid=once|persistent, but got '{}'",
+        "with numbers, share=together|turns|alternate, lag=none|one, grid=once|persistent, "
+        "order=plain|longest, "
+        "but got '{}'",
         text, word);
   }
   return schedule;

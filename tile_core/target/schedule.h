@@ -18,6 +18,11 @@ enum class Grid : std::uint8_t { automatic, once, persistent };
 /// Whether a dot that depends on another of its iteration trails by one iteration, so that it runs under the
 /// arithmetic between them.
 enum class Lag : std::uint8_t { automatic, none, one };
+/// In which order a persistent grid visits its tiles: by number, the last axis fastest; or, where the tiles
+/// along one axis differ in work, from the longest to the shortest, in sections of the other axes whose
+/// operands the second-level cache holds (every second section the other way round, the last ends with the
+/// shortest). Where no loop's trips say that the work differs, longest is plain.
+enum class TileOrder : std::uint8_t { automatic, plain, longest };
 
 /// How a program is mapped to the machine; the program says what. Every field's default, `kAutomatic`, leaves
 /// the decision to the compiler.
@@ -34,6 +39,7 @@ struct Schedule {
   Grid grid = Grid::automatic;
   Lag lag = Lag::automatic;
   int raster = kAutomatic;  ///< rows of tiles that one wave of blocks sweeps, 1 to 64
+  TileOrder order = TileOrder::automatic;
 
   bool operator==(const Schedule&) const = default;
 };

@@ -41,6 +41,7 @@ TEST_P(Roles, KeepValuesUnderOtherSchedules) {
   keeps_values(c, call, {.stages = 1, .lag = Lag::none});
   keeps_values(c, call, {.stages = 1, .grid = Grid::once});
   keeps_values(c, call, {.stages = 3, .share = Share::turns, .raster = 2});
+  keeps_values(c, call, {.stages = 2, .order = TileOrder::plain});
 }
 
 TEST(RolesAlternate, EachGroupOnItsOwnTile) {

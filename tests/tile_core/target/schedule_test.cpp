@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "tile_core/base/error.h"
+
 namespace tessera {
 namespace {
 
@@ -29,6 +31,34 @@ TEST(Schedule, NumbersOfAnySizeAreJudged) {
   EXPECT_EQ(broken({.warps = kMost, .blocks = kMost}),
             (Names{"warps", "blocks", "blocks fit the registers"}));
   EXPECT_EQ(broken({.warps = -8, .blocks = -kMost}), (Names{"warps", "blocks"}));
+}
+
+TEST(Schedule, TheOrderOfTilesIsOfAPersistentGridAndOne) {
+  EXPECT_EQ(broken({.order = TileOrder::longest}), Names());
+  EXPECT_EQ(broken({.raster = 4, .order = TileOrder::plain}), Names());
+  EXPECT_EQ(broken({.grid = Grid::once, .order = TileOrder::longest}),
+            Names{"longest tiles first is an order of a persistent grid"});
+  EXPECT_EQ(broken({.raster = 4, .order = TileOrder::longest}), Names{"one order of tiles"});
+  EXPECT_EQ(
+      illegal({}, {}, {.raster = 4, .order = TileOrder::longest}, Target::named("sm_90a")).front().sentence,
+      "order is longest, and raster is 4: each orders the tiles");
+}
+
+TEST(Schedule, TheOrderOfTilesHasAText) {
+  for (const char* text :
+       {"order=plain", "order=longest", "stages=2 share=turns grid=persistent order=longest"})
+    EXPECT_EQ(to_text(schedule_from_text(text)), text);
+  EXPECT_EQ(schedule_from_text("order=automatic"), Schedule{});
+  try {
+    schedule_from_text("order=shortest");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "schedule 'order=shortest': expected 'automatic' or fields stages=, warps=, blocks=, vector=, "
+        "groups=, raster= with numbers, share=together|turns|alternate, lag=none|one, "
+        "grid=once|persistent, order=plain|longest, but got 'order=shortest'");
+  }
 }
 
 }  // namespace

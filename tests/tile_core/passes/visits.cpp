@@ -1,0 +1,114 @@
+#include "tests/tile_core/passes/visits.h"
+
+#include <algorithm>
+
+#include "tile_core/base/error.h"
+
+namespace tessera::test {
+namespace {
+
+class Walk {
+ public:
+  Walk(const Program& program, const Sizes& sizes, std::int64_t block, std::int64_t blocks)
+      : p_(program), sizes_(sizes), block_(block), blocks_(blocks), values_(program.types.size()) {}
+
+  std::vector<Visit> visits() {
+    for (const Inst& inst : p_.body.insts) {
+      const Loop* tiles = std::get_if<Loop>(&inst.op);
+      tiles == nullptr ? scalar(inst) : visit(*tiles);
+    }
+    return std::move(visits_);
+  }
+
+ private:
+  std::int64_t& at(ValueId id) { return values_.at(index_of(id)); }
+
+  void visit(const Loop& tiles) {
+    for (std::int64_t number = at(tiles.begin); number < at(tiles.end); number += at(tiles.step)) {
+      at(tiles.start) = number;
+      Visit& visit = visits_.emplace_back();
+      for (const Inst& inst : tiles.body.insts) {
+        if (const Loop* loop = std::get_if<Loop>(&inst.op)) {
+          const int step = p_.axis(loop->axis).extent;
+          visit.trips += std::max<std::int64_t>(0, at(loop->end) - at(loop->begin) + step - 1) / step;
+        } else if (const Store* store = std::get_if<Store>(&inst.op)) {
+          visit.tile = position(*store);
+        } else {
+          scalar(inst);
+        }
+      }
+    }
+  }
+
+  /// Axes of one lane have no subscript of their own: the scalar subscripts in order are theirs.
+  std::vector<std::int64_t> position(const Store& store) {
+    std::vector<std::int64_t> tile;
+    for (const Subscript& s : store.subscripts) {
+      if (s.axis == AxisId::none) {
+        tile.push_back(at(s.value));
+      } else if (p_.axis(s.axis).kind == AxisKind::grid) {
+        tile.push_back(at(s.value) / p_.axis(s.axis).extent);
+      }
+    }
+    return tile;
+  }
+
+  void scalar(const Inst& inst) {
+    if (inst.results.size() != 1 || !p_.type(inst.result()).axes.empty()) return;
+    std::int64_t& result = at(inst.result());
+    match(
+        inst.op, [&](const Constant& o) { result = static_cast<std::int64_t>(o.value); },
+        [&](const Size& o) { result = sizes_.dims.at(p_.dim(o.dim).name); },
+        [&](const Scalar& o) {
+          auto found = sizes_.scalars.find(p_.scalars.at(index_of(o.scalar)).name);
+          result = found == sizes_.scalars.end() ? 0 : found->second;
+        },
+        [&](const BlockIndex&) { result = block_; }, [&](const BlockCount&) { result = blocks_; },
+        [&](const Binary& o) { result = computed(o.fn, at(o.a), at(o.b)); },
+        [&](const Cast& o) { result = at(o.a); }, [](const auto&) {});
+  }
+
+  static std::int64_t computed(BinaryFn fn, std::int64_t a, std::int64_t b) {
+    switch (fn) {
+      case BinaryFn::add:
+        return a + b;
+      case BinaryFn::sub:
+        return a - b;
+      case BinaryFn::mul:
+        return a * b;
+      case BinaryFn::div:
+        return b == 0 ? 0 : a / b;
+      case BinaryFn::mod:
+        return b == 0 ? 0 : a % b;
+      case BinaryFn::min:
+        return std::min(a, b);
+      case BinaryFn::max:
+        return std::max(a, b);
+      default:
+        throw InternalError::format("no scalar of a mapped grid is made by '{}'", name_of(fn));
+    }
+  }
+
+  const Program& p_;
+  const Sizes& sizes_;
+  std::int64_t block_, blocks_;
+  std::vector<std::int64_t> values_;
+  std::vector<Visit> visits_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Visit>> visits(const Program& program, const Sizes& sizes, std::int64_t blocks) {
+  std::int64_t tiles = 1;
+  for (AxisId id : program.grid) {
+    const AxisInfo& axis = program.axis(id);
+    tiles *= (sizes.dims.at(program.dim(axis.dim).name) + axis.extent - 1) / axis.extent;
+  }
+  blocks = std::min(blocks, tiles);
+  std::vector<std::vector<Visit>> all;
+  for (std::int64_t block = 0; block < blocks; ++block)
+    all.push_back(Walk(program, sizes, block, blocks).visits());
+  return all;
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,239 @@
+#include "tile_core/passes/tile_order.h"
+
+#include <vector>
+
+#include "tile_core/passes/dot_path.h"
+
+namespace tessera {
+namespace {
+
+const Type kIndex{.dtype = i64};
+/// Of numbers of tiles: a launch has less than 2^31, and threads divide these faster, in half the registers.
+const Type kCount{.dtype = i32};
+
+/// Bytes that the tiles of a section share. Of the 50 MB of second-level cache of sm_90 (NVIDIA H100 Tensor
+/// Core GPU Architecture, "H100 L2 cache"), what is left beside outputs and the next section: attention on an
+/// H200 is fastest with 32 MB of keys and values.
+constexpr double kSectionBytes = 32.0 * 1024 * 1024;
+
+/// Emits arithmetic on numbers of tiles, which are of a type.
+class Emitter {
+ public:
+  Emitter(Rewriter& r, Type type) : r_(r), p_(r.in()), type_(std::move(type)) {}
+
+ protected:
+  ValueId constant(double value) { return r_.emit(Constant{value}, type_, {}); }
+  ValueId binary(BinaryFn fn, ValueId a, ValueId b) { return r_.emit(Binary{fn, a, b}, type_, {}); }
+  ValueId index(double value) { return r_.emit(Constant{value}, kIndex, {}); }
+  ValueId index(BinaryFn fn, ValueId a, ValueId b) { return r_.emit(Binary{fn, a, b}, kIndex, {}); }
+  ValueId size(DimId dim) { return r_.emit(Size{dim}, kIndex, {}); }
+  /// An index as a number of tiles, and the other way.
+  ValueId counted(ValueId index) { return cast(index, type_); }
+  ValueId widened(ValueId number) { return cast(number, kIndex); }
+
+  /// The number of an axis' tiles: ceil(size / extent).
+  ValueId tiles(AxisId axis, ValueId extent) {
+    ValueId sized = size(p_.axis(axis).dim);
+    ValueId last = index(p_.axis(axis).extent - 1.0);
+    return counted(index(BinaryFn::div, index(BinaryFn::add, sized, last), extent));
+  }
+  ValueId tiles(AxisId axis) { return tiles(axis, index(p_.axis(axis).extent)); }
+
+  void set_position(AxisId axis, ValueId position) {
+    ValueId lanes = index(p_.axis(axis).extent);
+    starts_[axis] = index(BinaryFn::mul, widened(position), lanes);
+  }
+
+  /// Positions along axes, slowest first, from a number in the mixed radix of their tile counts.
+  void split(ValueId number, const std::vector<AxisId>& axes) {
+    for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
+      ValueId extent = index(p_.axis(*it).extent);
+      ValueId position = number;
+      if (std::next(it) != axes.rend()) {
+        ValueId count = tiles(*it, extent);
+        position = binary(BinaryFn::mod, number, count);
+        number = binary(BinaryFn::div, number, count);
+      }
+      starts_[*it] = index(BinaryFn::mul, widened(position), extent);
+    }
+  }
+
+  Rewriter& r_;
+  const Program& p_;
+  AxisStarts starts_;
+
+ private:
+  ValueId cast(ValueId id, const Type& type) { return type_ == kIndex ? id : r_.emit(Cast{id}, type, {}); }
+
+  Type type_;
+};
+
+class PlainOrder : Emitter {
+ public:
+  explicit PlainOrder(Rewriter& r) : Emitter(r, kIndex) {}
+
+  AxisStarts emit(ValueId number, int raster) {
+    std::vector<AxisId> axes = p_.grid;
+    if (raster > 1) {
+      AxisId fast = axes.back(), slow = axes[axes.size() - 2];
+      axes.resize(axes.size() - 2);
+      ValueId rows = tiles(slow), columns = tiles(fast);
+      ValueId in_band = number;
+      if (!axes.empty()) {
+        ValueId count = binary(BinaryFn::mul, rows, columns);
+        in_band = binary(BinaryFn::mod, number, count);
+        number = binary(BinaryFn::div, number, count);
+      }
+      bands(slow, fast, raster, {in_band, rows, columns});
+    }
+    split(number, axes);
+    return starts_;
+  }
+
+ private:
+  struct Numbers {
+    ValueId number{}, rows{}, columns{};
+  };
+  /// Bands of rows of tiles, each walked down its rows first: blocks that run together share what they load.
+  void bands(AxisId slow, AxisId fast, int raster, const Numbers& n) {
+    ValueId height = constant(raster);
+    ValueId of_band = binary(BinaryFn::mul, height, n.columns);
+    ValueId first = binary(BinaryFn::mul, binary(BinaryFn::div, n.number, of_band), height);
+    ValueId rest = binary(BinaryFn::mod, n.number, of_band);
+    ValueId left = binary(BinaryFn::min, height, binary(BinaryFn::sub, n.rows, first));
+    ValueId row = binary(BinaryFn::add, first, binary(BinaryFn::mod, rest, left));
+    ValueId column = binary(BinaryFn::div, rest, left);
+    set_position(slow, row);
+    set_position(fast, column);
+  }
+};
+
+class LongestFirst : Emitter {
+ public:
+  LongestFirst(Rewriter& r, const Work& work) : Emitter(r, kCount), work_(work), rows_(tiles(work.axis)) {
+    for (AxisId axis : p_.grid) {
+      if (axis == work_.axis) continue;
+      others_.push_back(axis);
+      ValueId count = tiles(axis);
+      columns_ = columns_ == ValueId::none ? count : binary(BinaryFn::mul, columns_, count);
+    }
+  }
+
+  AxisStarts emit(ValueId block) {
+    ValueId position = counted(block);
+    if (others_.empty()) {
+      ValueId row = turned(position, rows_);
+      ValueId last = binary(BinaryFn::sub, rows_, constant(1));
+      set_position(work_.axis, work_.grows ? binary(BinaryFn::sub, last, row) : row);
+      return starts_;
+    }
+    ValueId tile = turned(position, binary(BinaryFn::mul, columns_, rows_));
+    ValueId width = section();
+    ValueId in_sections = binary(BinaryFn::mul, width, rows_);
+    ValueId section = binary(BinaryFn::div, tile, in_sections);
+    ValueId first = binary(BinaryFn::mul, section, width);
+    ValueId in_section = rest(tile, section, in_sections);
+    ValueId columns = binary(BinaryFn::min, width, binary(BinaryFn::sub, columns_, first));
+    ValueId row = binary(BinaryFn::div, in_section, columns);
+    ValueId column = binary(BinaryFn::add, first, rest(in_section, row, columns));
+    ValueId later = later_sections(section, width);
+    if (work_.grows) later = binary(BinaryFn::add, later, constant(1));
+    set_position(work_.axis, mirrored_where_odd(later, row, rows_));
+    split(column, others_);
+    return starts_;
+  }
+
+ private:
+  /// number mod divisor, where the quotient is known.
+  ValueId rest(ValueId number, ValueId quotient, ValueId divisor) {
+    return binary(BinaryFn::sub, number, binary(BinaryFn::mul, quotient, divisor));
+  }
+
+  /// A number below `count`, counted from the other end where `turn` is odd.
+  ValueId mirrored_where_odd(ValueId turn, ValueId number, ValueId count) {
+    ValueId odd = binary(BinaryFn::mod, turn, constant(2));
+    ValueId last = binary(BinaryFn::sub, count, constant(1));
+    ValueId moved = binary(BinaryFn::sub, binary(BinaryFn::sub, last, number), number);
+    return binary(BinaryFn::add, number, binary(BinaryFn::mul, odd, moved));
+  }
+
+  /// The number of the tile at a position. Steps are counted from the last, which is not turned and may be
+  /// ragged: all others have a tile for every block, so that each step is a permutation of its numbers.
+  ValueId turned(ValueId position, ValueId count) {
+    ValueId blocks = counted(r_.emit(BlockCount{}, kIndex, {}));
+    ValueId last = binary(BinaryFn::div, binary(BinaryFn::sub, count, constant(1)), blocks);
+    ValueId step = binary(BinaryFn::div, position, blocks);
+    ValueId first = binary(BinaryFn::mul, step, blocks);
+    ValueId block = binary(BinaryFn::sub, position, first);
+    ValueId left = binary(BinaryFn::sub, last, step);
+    return binary(BinaryFn::add, first, mirrored_where_odd(left, block, blocks));
+  }
+
+  /// Sections after this one.
+  ValueId later_sections(ValueId section, ValueId width) {
+    ValueId last = binary(BinaryFn::div, binary(BinaryFn::sub, columns_, constant(1)), width);
+    return binary(BinaryFn::sub, last, section);
+  }
+
+  /// Tiles of the other axes in a section.
+  ValueId section() {
+    if (work_.shared.empty()) return columns_;
+    ValueId bytes = ValueId::none;
+    for (const SharedLoad& load : work_.shared) {
+      ValueId more = bytes_of(load);
+      bytes = bytes == ValueId::none ? more : index(BinaryFn::add, bytes, more);
+    }
+    ValueId one = index(1), most = index(kSectionBytes);
+    ValueId fit = counted(index(BinaryFn::div, most, index(BinaryFn::max, bytes, one)));
+    ValueId least = constant(1);
+    return binary(BinaryFn::min, binary(BinaryFn::max, fit, least), columns_);
+  }
+
+  /// Bytes that the tiles of one position along the other axes load: dims whole, but for the grid's.
+  ValueId bytes_of(const SharedLoad& shared) {
+    const Load& load = shared.load;
+    double bytes = size_of(p_.tensor(load.tensor).dtype);
+    std::vector<DimId> whole;
+    for (const Subscript& s : load.subscripts) {
+      if (s.axis == AxisId::none) continue;
+      const AxisInfo& axis = p_.axis(s.axis);
+      if (axis.kind == AxisKind::grid) {
+        bytes *= axis.extent;
+      } else {
+        whole.push_back(axis.dim);
+      }
+    }
+    ValueId product = index(bytes);
+    for (DimId dim : whole) product = index(BinaryFn::mul, product, size(dim));
+    for (const Op& count : shared.neighbours)
+      product = index(BinaryFn::div, product, r_.emit(count, kIndex, {}));
+    return product;
+  }
+
+  const Work& work_;
+  std::vector<AxisId> others_;
+  ValueId rows_;                     // tiles of the axis along which the work differs
+  ValueId columns_ = ValueId::none;  // of all others together
+};
+
+}  // namespace
+
+bool is_persistent(const Program& program, const PassContext& context) {
+  return !program.grid.empty() && context.schedule.grid != Grid::once && uses_wgmma(program, context);
+}
+
+bool longest_first(const Program& program, const PassContext& context, const Work& work) {
+  const Schedule& s = context.schedule;
+  const bool asks_for_another = s.order == TileOrder::plain || s.raster != Schedule::kAutomatic;
+  return work.axis != AxisId::none && !asks_for_another && is_persistent(program, context);
+}
+
+AxisStarts emit_plain_order(Rewriter& r, ValueId number, int raster) {
+  return PlainOrder(r).emit(number, raster);
+}
+
+AxisStarts emit_longest_first(Rewriter& r, ValueId position, const Work& work) {
+  return LongestFirst(r, work).emit(position);
+}
+
+}  // namespace tessera

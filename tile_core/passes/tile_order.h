@@ -1,0 +1,29 @@
+#pragma once
+#include <map>
+
+#include "tile_core/ir/rewrite.h"
+#include "tile_core/passes/passes.h"
+#include "tile_core/passes/work_of.h"
+
+namespace tessera {
+
+/// Whether blocks stay and visit tiles in a loop. Stage::tile.
+bool is_persistent(const Program& program, const PassContext& context);
+/// Whether tiles are ordered by their work. Stage::tile.
+bool longest_first(const Program& program, const PassContext& context, const Work& work);
+
+using AxisStarts = std::map<AxisId, ValueId>;
+
+/// The starts of the grid's axes of the tile of a number: in the mixed radix of the tile counts, the last
+/// axis fastest; where the two last axes are rastered (in bands of `raster` rows, more than 1), they count as
+/// one.
+AxisStarts emit_plain_order(Rewriter& r, ValueId number, int raster);
+
+/// The same where `work` differs along one axis, for a block that visits the positions block_index,
+/// block_index + block_count, ... A section is as many tiles of the other axes as share what the second-level
+/// cache holds; in it the axis is slowest. The last section goes from the longest tiles to the shortest, the
+/// one before it the other way, and so on: tiles of one step of the blocks are alike, also where a section
+/// ends. So are the blocks' sums, since in every second step the blocks take their tiles in reverse.
+AxisStarts emit_longest_first(Rewriter& r, ValueId position, const Work& work);
+
+}  // namespace tessera
