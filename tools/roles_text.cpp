@@ -129,7 +129,9 @@ std::string channels(const Program& p, const Glossary& words) {
 }  // namespace
 
 std::string roles_text(const Program& ready, const Program& masked, const PassContext& context) {
-  std::string text = fmt::format("{} on {}: {} warps", ready.name, context.target.arch, ready.launch.warps);
+  const int warps = ready.launch.warps;
+  std::string text =
+      fmt::format("{} on {}: {} warp{}", ready.name, context.target.arch, warps, warps == 1 ? "" : "s");
   if (!has_roles(ready))
     return fmt::format("{} without roles; why its dots are not wgmma: {}\n", text,
                        why_not_wgmma(masked, context));
