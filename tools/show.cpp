@@ -1,12 +1,11 @@
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <functional>
 
 #include "perf/call_words.h"
-#include "perf/problem.h"
 #include "perf/words.h"
 #include "registration/dispatch/lowering.h"
-#include "registration/dispatch/planner.h"
 #include "tile_core/base/error.h"
 #include "tile_core/ir/print.h"
 #include "tile_core/passes/pipeline.h"
@@ -16,6 +15,9 @@
 #include "tools/device_option.h"
 #include "tools/landmarks.h"
 #include "tools/memory_map.h"
+#include "tools/roles_text.h"
+#include "tools/subject.h"
+#include "tools/timeline.h"
 
 namespace tessera::tools {
 namespace {
@@ -25,65 +27,27 @@ struct Request {
   CallWords words;
   DeviceOption device;
   std::string stage = "summary";
-  int variant = 0;  ///< of the operator's list, from 1 on; 0: the plan's
+  Choice choice;
 };
-
-/// A kernel that `show` looks at.
-struct Subject {
-  const ops::Operator* op;
-  ops::Problem problem;
-  autotune::Device device;
-  std::vector<ops::Variant> space;
-  autotune::Variant variant;
-};
-
-Subject subject_of(const Request& request) {
-  const Call call = perf::call_of(request.words.call);
-  Subject s{.op = &call.op(), .problem = call.problem(), .device = request.device.get()};
-  s.space = s.op->space(s.problem, s.device.target);
-  const int count = static_cast<int>(s.space.size());
-  if (request.variant > count)
-    throw UserError::format("--variant {}: the operator has the variants 1 to {} here", request.variant,
-                            count);
-  if (request.variant > 0) {
-    s.variant = dispatch::variant_of(s.space[static_cast<std::size_t>(request.variant - 1)]);
-    return s;
-  }
-  const autotune::Plan plan = dispatch::plan_of(*s.op, s.problem, s.device, Policy::tile);
-  if (!plan.tile)
-    throw UserError::format("no tile kernel supports this call on {}: {}", s.device.name, plan.unsupported);
-  s.variant = *plan.tile;
-  return s;
-}
-
-Program tile_program(const Subject& s) {
-  return s.op->program(s.problem.facts, s.variant.tiles);
-}
-
-/// The program after one pass.
-std::string after_pass(const Subject& s, std::string_view name) {
-  std::string text;
-  lower(tile_program(s), {s.problem.facts, s.variant.schedule, s.device.target},
-        [&](const Pass& pass, const Program& program) {
-          if (pass.name == name) text = to_text(program);
-        });
-  return text;
-}
-
-std::shared_ptr<const Executable> executable(const Subject& s) {
-  return dispatch::lower(*s.op, s.problem.facts, s.variant, s.device.target);
-}
 
 std::string cuda(const Subject& s) {
-  return executable(s)->kernel.text;
+  return s.executable()->kernel.text;
 }
 
 Cubin compiled(const Subject& s) {
-  return compile(executable(s)->kernel, s.device.target, {.line_info = true, .keep_ptx = true});
+  return compile(s.executable()->kernel, s.device.target, {.line_info = true, .keep_ptx = true});
 }
 
 std::string memory(const Subject& s) {
-  return memory_map(executable(s)->program, s.device.target);
+  return memory_map(s.executable()->program, s.device.target);
+}
+
+std::string roles(const Subject& s) {
+  return roles_text(s.at(Stage::ready), s.at(Stage::masked), s.context());
+}
+
+std::string timeline(const Subject& s) {
+  return tools::timeline(s.at(Stage::ready), s.device.target, s.problem.dims, s.scalars);
 }
 
 std::string landmark_line(const Cubin& cubin) {
@@ -95,20 +59,24 @@ std::string landmark_line(const Cubin& cubin) {
 }
 
 std::string summary(const Subject& s) {
-  const auto kernel = executable(s);
+  const auto kernel = s.executable();
   const Cubin cubin = compile(kernel->kernel, s.device.target);
   std::string text =
       fmt::format("{}\n  {}, {} threads, {} registers, {} bytes of shared memory, compiled in {:.0f} ms\n",
                   kernel->kernel.name, s.device.target.arch, kernel->kernel.threads, cubin.registers,
                   kernel->kernel.shared_bytes, cubin.compile_ms);
   for (const std::string& complaint : cubin.complaints()) text += fmt::format("  warning: {}\n", complaint);
-  text += fmt::format("  SASS: {}\n\nvariants (--variant N shows another)\n", landmark_line(cubin));
+  text += fmt::format("  SASS: {}\n", landmark_line(cubin));
+  const auto listed = [&](const ops::Variant& v) { return dispatch::variant_of(v) == s.variant; };
+  if (std::ranges::none_of(s.space, listed))
+    text += fmt::format("  not in the operator's list: {}\n", autotune::to_text(s.variant));
+  text += "\nvariants (--variant N shows another)\n";
   for (std::size_t i = 0; i < s.space.size(); ++i) {
     const autotune::Variant variant = dispatch::variant_of(s.space[i]);
     text +=
         fmt::format("  {:>2}{} {}\n", i + 1, variant == s.variant ? "*" : " ", autotune::to_text(variant));
   }
-  return text + "\n" + to_text(tile_program(s));
+  return text + "\n" + to_text(s.program());
 }
 
 struct StageText {
@@ -116,11 +84,13 @@ struct StageText {
   std::string (*text)(const Subject&);
 };
 constexpr StageText kStages[] = {{"summary", summary},
-                                 {"tile", [](const Subject& s) { return to_text(tile_program(s)); }},
+                                 {"tile", [](const Subject& s) { return to_text(s.program()); }},
                                  {"cuda", cuda},
                                  {"ptx", [](const Subject& s) { return compiled(s).ptx; }},
                                  {"sass", [](const Subject& s) { return sass(compiled(s)); }},
-                                 {"memory", memory}};
+                                 {"memory", memory},
+                                 {"roles", roles},
+                                 {"timeline", timeline}};
 
 /// What prints a stage; empty where it is neither of these nor a pass.
 std::function<std::string(const Subject&)> printer_of(const std::string& name) {
@@ -128,7 +98,7 @@ std::function<std::string(const Subject&)> printer_of(const std::string& name) {
     if (stage.name == name) return stage.text;
   }
   for (const Pass& pass : pipeline()) {
-    if (pass.name == name) return [name](const Subject& s) { return after_pass(s, name); };
+    if (pass.name == name) return [name](const Subject& s) { return to_text(s.after(name)); };
   }
   return {};
 }
@@ -138,6 +108,17 @@ std::string stage_names() {
   for (const StageText& stage : kStages) names.emplace_back(stage.name);
   for (const Pass& pass : pipeline()) names.emplace_back(pass.name);
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+constexpr int kTiles = 0x300, kSchedule = 0x301;  // no short forms
+
+/// Hands what a word breaks to argp_error.
+void take(const std::function<void()>& read, argp_state* state) {
+  try {
+    read();
+  } catch (const UserError& error) {
+    argp_error(state, "%s", error.what());
+  }
 }
 
 error_t parse(int key, char* word, argp_state* state) {
@@ -153,7 +134,13 @@ error_t parse(int key, char* word, argp_state* state) {
         argp_error(state, "no stage is called '%s'; there are %s", word, stage_names().c_str());
       return 0;
     case 'v':
-      request.variant = whole_number("--variant", word, 1, state);
+      request.choice.variant = whole_number("--variant", word, 1, state);
+      return 0;
+    case kTiles:
+      take([&] { request.choice.tiles = tiles_from_text(word); }, state);
+      return 0;
+    case kSchedule:
+      take([&] { request.choice.schedule = schedule_from_text(word); }, state);
       return 0;
     default:
       return ARGP_ERR_UNKNOWN;
@@ -165,8 +152,11 @@ error_t parse(int key, char* word, argp_state* state) {
 int show(int argc, char** argv) {
   constexpr argp_option kOptions[] = {
       {"stage", 's', "STAGE", 0,
-       "what to print: summary (the default), tile, a pass, cuda, ptx, sass or memory", 0},
+       "what to print: summary (the default), tile, a pass, cuda, ptx, sass, memory, roles or timeline", 0},
       {"variant", 'v', "N", 0, "the N-th variant of the operator's list (the plan's)", 0},
+      {"tiles", kTiles, "NAME=N,...", 0, "tiles by hand, as m=128,n=192 (the variant's)", 0},
+      {"schedule", kSchedule, "TEXT", 0,
+       "a schedule by hand, as \"stages=4 share=alternate\" or automatic (the variant's)", 0},
       {}};
   const argp_child children[] = {
       {&call_arguments(), 0, "The call:", 1}, {&device_option(), 0, "The device:", 2}, {}};
@@ -175,10 +165,14 @@ int show(int argc, char** argv) {
       {kOptions, parse, "OP SHAPES",
        "A kernel on its way from tile program to machine code. No GPU is needed.\v"
        "Stages besides the passes' names: tile, cuda, ptx, sass; memory is the map of shared memory and "
-       "registers. Example: tessera show linear_gelu 4096x768x3072 --dtype bf16 --stage cuda",
+       "registers; roles says who does what with which channels, or why there are no roles; timeline runs a "
+       "small problem in the interpreter: which role waits for what. Examples:\n"
+       "tessera show linear_gelu 4096x768x3072 --dtype bf16 --stage cuda\n"
+       "tessera show linear 4096x4096x4096 --schedule share=alternate --stage roles",
        children, nullptr, nullptr},
       argc, argv, &request);
-  fmt::print("{}", printer_of(request.stage)(subject_of(request)));
+  const Subject subject = subject_of(request.words.call, request.device.get(), request.choice);
+  fmt::print("{}", printer_of(request.stage)(subject));
   return kOk;
 }
 

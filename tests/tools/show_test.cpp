@@ -58,6 +58,41 @@ TEST_F(Show, AnotherVariantIsAnotherKernel) {
   EXPECT_NE(second, "");
 }
 
+/// The text of a stage of a linear in tiles and with a schedule by hand.
+std::string by_hand(const std::string& schedule, const std::string& tiles, const std::string& name) {
+  const SubprocessResult result =
+      tessera({"show", "linear", "4096x4096x4096", "--arch", "sm_90a", "--no-bias", "--schedule", schedule,
+               "--tiles", tiles, "--stage", name});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  return result.output;
+}
+
+TEST_F(Show, AScheduleAndTilesByHand) {
+  const char* tiles = "m=128,n=192,k=64";
+  EXPECT_NE(by_hand("stages=4 share=alternate groups=2", "m=64,n=192,k=64", "memory")
+                .find("4 x 24576    %1    weight bf16[n:192, k:64]  swizzle of 128 bytes\n"),
+            std::string::npos);
+  EXPECT_GOLDEN("roles", by_hand("stages=4 groups=2", tiles, "roles"));
+  const std::string timeline = by_hand("stages=4 groups=2", tiles, "timeline");
+  EXPECT_EQ(timeline.rfind("linear on sm_90a: one block, as the interpreter runs it on K=", 0), 0)
+      << timeline;
+  EXPECT_NE(timeline.find(" waits for input 0 (producer)"), std::string::npos) << timeline;
+  const std::string summary = by_hand("warps=4", "m=32", "summary");
+  EXPECT_NE(summary.find("\n  not in the operator's list: k=32 m=32 n=128 warps=4\n"), std::string::npos)
+      << summary;
+}
+
+TEST_F(Show, WithoutRolesSaysWhy) {
+  EXPECT_EQ(stage("roles", "sm_80"),
+            "linear_gelu on sm_80: 4 warps without roles; why its dots are not wgmma: sm_80 has no wgmma\n");
+}
+
+TEST_F(Show, Help) {
+  const SubprocessResult result = tessera({"show", "--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_GOLDEN("help", result.output);
+}
+
 TEST_F(Show, WrongWordsAreExplained) {
   EXPECT_EQ(error({}, 2), usage_error("tessera show", "expected OP SHAPES, as in linear_gelu 4096x768x3072"));
   EXPECT_EQ(error({"gelu", "3x4"}, 2),
@@ -75,8 +110,9 @@ TEST_F(Show, WrongWordsAreExplained) {
       error({"add", "3x4", "--stage", "llvm"}, 2),
       usage_error(
           "tessera show",
-          "no stage is called 'llvm'; there are summary, tile, cuda, ptx, sass, memory, simplify, map_grid, "
-          "mask_tails, place_tiles, infer_layouts, pipeline_loops, specialize_warps, split_masked_loops, "
+          "no stage is called 'llvm'; there are summary, tile, cuda, ptx, sass, memory, roles, timeline, "
+          "simplify, map_grid, mask_tails, place_tiles, infer_layouts, pipeline_loops, specialize_warps, "
+          "split_masked_loops, "
           "lag_dots, lower_tiles, insert_barriers, "
           "plan_shared_memory"));
   EXPECT_EQ(error({"add", "3x4", "--arch", "sm_70"}, 2),
@@ -85,11 +121,30 @@ TEST_F(Show, WrongWordsAreExplained) {
                         "sm_89, sm_90a, sm_100a, sm_103a, sm_120a"));
   EXPECT_EQ(error({"add", "3x4", "--variant", "x"}, 2),
             usage_error("tessera show", "--variant: expected a number from 1 on but got 'x'"));
+  for (const char* tiles : {"m", "m=", "=3", "m=0", "m=3x", "m=64 n=64"})
+    EXPECT_EQ(error({"add", "3x4", "--tiles", tiles}, 2),
+              usage_error("tessera show",
+                          std::string("--tiles: expected NAME=NUMBER,... with numbers from 1 on, as in "
+                                      "m=128,n=64, but got '") +
+                              tiles + "'"));
+  EXPECT_EQ(error({"add", "3x4", "--schedule", "stages=two"}, 2),
+            usage_error("tessera show",
+                        "schedule 'stages=two': expected 'automatic' or fields stages=, warps=, blocks=, "
+                        "vector=, groups=, raster= with numbers, share=together|turns|alternate, "
+                        "lag=none|one, grid=once|persistent, but got 'stages=two'"));
 }
 
 TEST_F(Show, WhatCannotBeShownIsExplained) {
   EXPECT_EQ(error({"add", "3x4", "--variant", "99"}, 1),
             "tessera show: --variant 99: the operator has the variants 1 to 1 here\n");
+  EXPECT_EQ(error({"linear", "64x64x64", "--tiles", "q=64"}, 1),
+            "tessera show: --tiles: linear has the tiles k, m, n, but got 'q'\n");
+  EXPECT_EQ(error({"linear", "64x64x64", "--arch", "sm_90a", "--stage", "roles", "--schedule",
+                   "stages=9 share=alternate grid=once"},
+                  1),
+            "tessera show: tile error: schedule 'stages=9 share=alternate grid=once' is illegal for 'linear' "
+            "on sm_90a\n   stages: stages is 9, and must be 1 to 8 or automatic\n   alternate groups are "
+            "persistent: share is alternate, which needs two groups and a persistent grid\n");
   EXPECT_EQ(error({"attention", "1x2x8x512"}, 1),
             "tessera show: no tile kernel can run scaled_dot_product_attention: head dim 512, above 256\n");
 }

@@ -42,11 +42,13 @@ void Executor::execute(const Inst& inst) {
           evaluate(run_, inst);
         }
       });
-  if (!writes_registers(inst.op)) return;
-  for (ValueId id : inst.results) {
-    run_.at(id).writer = &inst;
-    run_.at(id).written = instance_.steps;
+  if (writes_registers(inst.op)) {
+    for (ValueId id : inst.results) {
+      run_.at(id).writer = &inst;
+      run_.at(id).written = instance_.steps;
+    }
   }
+  watcher_.executed(instance_, inst);
 }
 
 void Executor::loop(const Inst& inst, const Loop& o) {
@@ -58,6 +60,7 @@ void Executor::loop(const Inst& inst, const Loop& o) {
     if (o.axis != AxisId::none) run_.set_start(o.axis, start);
     if (o.start != ValueId::none) run_.value(o.start) = {static_cast<double>(start)};
     if (o.ticket != ValueId::none) run_.value(o.ticket) = {static_cast<double>(ticket)};
+    watcher_.iteration(instance_, inst, start);
     execute(o.body);
     copy(inst, o.body.yields, o.parameters);
   }
@@ -72,7 +75,7 @@ void Executor::branch(const Inst& inst, const If& o) {
 
 void Executor::roles(const Roles& o) {
   scheduler_.run(machine_.enter_roles(o), [&](Instance& instance) {
-    Executor(run_, machine_, scheduler_, instance).execute(instance.role->body);
+    Executor(run_, machine_, scheduler_, watcher_, instance).execute(instance.role->body);
     machine_.leave(instance);
   });
 }

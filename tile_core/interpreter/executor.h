@@ -3,14 +3,15 @@
 
 #include "tile_core/interpreter/machine.h"
 #include "tile_core/interpreter/scheduler.h"
+#include "tile_core/interpreter/watcher.h"
 
 namespace tessera::interpreter {
 
 /// Executes blocks of instructions in order, as one instance.
 class Executor {
  public:
-  Executor(Run& run, Machine& machine, Scheduler& scheduler, Instance& instance)
-      : run_(run), machine_(machine), scheduler_(scheduler), instance_(instance) {}
+  Executor(Run& run, Machine& machine, Scheduler& scheduler, const Watcher& watcher, Instance& instance)
+      : run_(run), machine_(machine), scheduler_(scheduler), watcher_(watcher), instance_(instance) {}
 
   void execute(const Block& block);
 
@@ -24,6 +25,7 @@ class Executor {
   Run& run_;
   Machine& machine_;
   Scheduler& scheduler_;
+  const Watcher& watcher_;
   Instance& instance_;
 };
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tile_core/base/tensor_view.h"
+#include "tile_core/interpreter/observer.h"
 #include "tile_core/ir/program.h"
 
 namespace tessera {
@@ -20,6 +21,7 @@ struct InterpretOptions {
   Order order = Order::first;
   unsigned seed = 1;        ///< of the random order
   std::int64_t blocks = 2;  ///< of a persistent program, at most
+  Observer observer = {};   ///< empty: nobody looks on
 };
 
 /// Runs a verified program of any stage on the CPU, block after block. This is what the operations mean:

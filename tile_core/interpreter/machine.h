@@ -25,6 +25,8 @@ class Machine {
   /// The instances of the roles, at their beginning.
   std::vector<Instance*> enter_roles(const Roles& roles);
   void leave(Instance& instance);  ///< the same of one of them
+  /// What the slot is, by the values of who runs.
+  Place place(const Slot& slot) { return memory_.place(slot); }
 
   // Of an operation: executes it. Of any other: there is none.
   void execute(Instance& by, const Inst& inst, const Channel& o);

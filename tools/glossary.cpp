@@ -1,0 +1,76 @@
+#include "tools/glossary.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "tile_core/ir/operands.h"
+#include "tile_core/ir/print.h"
+
+namespace tessera::tools {
+namespace {
+
+bool waits(const Role& role) {
+  bool found = false;
+  for_each_inst(role.body, [&](const Inst& inst) {
+    const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
+    found = found || (pass != nullptr && pass->step == SlotStep::wait);
+  });
+  return found;
+}
+
+/// How many entries have the name.
+template <typename Key>
+auto count(const std::map<Key, std::string>& names, const std::string& name) {
+  return std::count_if(names.begin(), names.end(), [&](const auto& entry) { return entry.second == name; });
+}
+
+}  // namespace
+
+std::vector<const Role*> roles_of(const Program& program) {
+  std::vector<const Role*> result;
+  if (!has_roles(program)) return result;
+  for (const Role& role : std::get<Roles>(program.body.insts.back().op).roles) result.push_back(&role);
+  return result;
+}
+
+Glossary::Glossary(const Program& program) {
+  if (has_roles(program)) name_roles(std::get<Roles>(program.body.insts.back().op));
+  name_channels(program);
+}
+
+void Glossary::name_roles(const Roles& roles) {
+  for (const Role& role : roles.roles) roles_[&role] = waits(role) ? "consumer" : "producer";
+  const std::map<const Role*, std::string> kinds = roles_;
+  int number = 0;
+  for (const Role& role : roles.roles) {
+    if (count(kinds, kinds.at(&role)) > 1) roles_[&role] += fmt::format(" of role {}", number);
+    ++number;
+  }
+}
+
+void Glossary::name_channels(const Program& program) {
+  for_each_inst(program.body, [&](const Inst& inst) {
+    if (const auto* channel = std::get_if<Channel>(&inst.op))
+      roots_[inst.result()] = channel->with == ValueId::none ? inst.result() : roots_.at(channel->with);
+    if (const auto* copy = std::get_if<CopyIn>(&inst.op))
+      channels_.try_emplace(copy->to.channel, program.tensor(copy->load.tensor).name);
+    if (const auto* copy = std::get_if<CopyOut>(&inst.op))
+      channels_.try_emplace(copy->from.channel, program.tensor(copy->tensor).name);
+  });
+  const std::map<ValueId, std::string> tensors = channels_;
+  for (const auto& [id, root] : roots_) {
+    const auto tensor = tensors.find(id);
+    if (tensor == tensors.end()) {
+      channels_[id] = name_of(program, id);
+    } else if (count(tensors, tensor->second) > 1) {
+      channels_[id] += " " + name_of(program, id);
+    }
+  }
+}
+
+std::string Glossary::instance(const Role* of, int number) const {
+  if (of == nullptr) return "the block";
+  return of->instances > 1 ? fmt::format("{} {}", role(*of), number) : role(*of);
+}
+
+}  // namespace tessera::tools
