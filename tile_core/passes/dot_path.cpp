@@ -127,9 +127,12 @@ Sharing sharing_of(const Program& program, const PassContext& context) {
   const Schedule& s = context.schedule;
   Sharing sharing;
   AxisId rows = common_rows(program);
-  int most = rows == AxisId::none ? 1 : program.axis(rows).extent / kDotRows;
   if (s.share == Share::alternate) return {.groups = 2, .share = s.share};
-  sharing.groups = s.groups != Schedule::kAutomatic ? s.groups : std::clamp(most, 1, 2);
+  sharing.groups = s.groups;
+  if (s.groups == Schedule::kAutomatic) {
+    const int blocks = rows == AxisId::none ? 1 : program.axis(rows).extent / kDotRows;
+    sharing.groups = blocks > 0 && blocks % 2 == 0 ? 2 : blocks == 3 ? 3 : 1;
+  }
   return sharing;
 }
 

@@ -24,15 +24,21 @@ constexpr Pass kPipeline[] = {
     {"plan_shared_memory", plan_shared_memory, Stage::ready}   // offsets
 };
 
+/// "groups=2 share=turns": what a schedule asks of kernels whose dots are wgmma. Empty: nothing.
+std::string fields_of_warpgroups(Schedule s) {
+  s.stages = s.warps = s.blocks = s.vector = Schedule::kAutomatic;
+  if (s.grid == Grid::once) s.grid = Grid::automatic;  // so is every other kernel's
+  return s == Schedule() ? "" : to_text(s);
+}
+
 void check_legal(const Program& program, const PassContext& c) {
   std::string sentences;
   for (const BrokenRule& broken : illegal(program, c.facts, c.schedule, c.target)) {
     sentences += fmt::format("\n   {}: {}", broken.rule, broken.sentence);
   }
-  if (c.schedule.groups != Schedule::kAutomatic) {
+  if (std::string fields = fields_of_warpgroups(c.schedule); !fields.empty()) {
     if (std::string why = why_not_wgmma(program, c); !why.empty())
-      sentences += fmt::format("\n   groups do dots: groups is {}, and dots are not wgmma: {}",
-                               c.schedule.groups, why);
+      sentences += fmt::format("\n   warpgroups do dots: {} is for wgmma, and dots are not: {}", fields, why);
   }
   if (sentences.empty()) return;
   throw UserError::format("tile error: schedule '{}' is illegal for '{}' on {}{}", to_text(c.schedule),

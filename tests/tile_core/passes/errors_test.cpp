@@ -55,13 +55,17 @@ TEST(PassErrors, SayWhatOfTheScheduleIsIllegal) {
 }
 
 TEST(PassErrors, SayWhyGroupsCannotDoDots) {
-  EXPECT_EQ(error_of(product(64), context({.groups = 2}, "sm_90a")),
-            "tile error: schedule 'groups=2' is illegal for 'product' on sm_90a\n"
-            "   groups do dots: groups is 2, and dots are not wgmma: the dot over 'k': its "
-            "operands are f32 and f32");
+  EXPECT_EQ(
+      error_of(product(64), context({.groups = 2}, "sm_90a")),
+      "tile error: schedule 'groups=2' is illegal for 'product' on sm_90a\n"
+      "   warpgroups do dots: groups=2 is for wgmma, and dots are not: the dot over 'k': its operands are "
+      "f32 and f32");
   EXPECT_EQ(error_of(product(64), context({.groups = 1}, "sm_80")),
             "tile error: schedule 'groups=1' is illegal for 'product' on sm_80\n"
-            "   groups do dots: groups is 1, and dots are not wgmma: sm_80 has no wgmma");
+            "   warpgroups do dots: groups=1 is for wgmma, and dots are not: sm_80 has no wgmma");
+  EXPECT_EQ(error_of(product(64), context({.share = Share::turns, .lag = Lag::one}, "sm_80")),
+            "tile error: schedule 'share=turns lag=one' is illegal for 'product' on sm_80\n"
+            "   warpgroups do dots: share=turns lag=one is for wgmma, and dots are not: sm_80 has no wgmma");
 }
 
 TEST(PassErrors, SayHowTheFactsDiffer) {
