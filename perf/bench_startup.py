@@ -9,7 +9,6 @@ one that the process before has filled, and the same call of native torch. Write
 import argparse
 import datetime
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -48,9 +47,8 @@ print(json.dumps({{"load_ms": 1e3 * (loaded - begin), "first_ms": times[0], "nex
 
 
 def run(library, call, cache, policy):
-    environment = {**os.environ, "TESSERA_CACHE_DIR": cache, "TESSERA_POLICY": policy}
-    child = subprocess.run([sys.executable, "-c", CHILD.format(call=call), library], env=environment, text=True,
-                           capture_output=True, timeout=300)
+    words = ["env", f"TESSERA_CACHE_DIR={cache}", f"TESSERA_POLICY={policy}", sys.executable, "-c", CHILD.format(call=call)]
+    child = subprocess.run([*words, library], text=True, capture_output=True, timeout=300)
     if child.returncode != 0:
         sys.exit(f"bench_startup.py: {call} failed:\n{child.stderr}")
     return json.loads(child.stdout.splitlines()[-1])
@@ -60,7 +58,7 @@ def measure(library, words, call):
     with tempfile.TemporaryDirectory() as cache:
         cold, warm = run(library, call, cache, "tile"), run(library, call, cache, "tile")
         kernels = sum(1 for path in pathlib.Path(cache).rglob("*") if path.is_file())
-    native = run(library, call, os.devnull, "native")
+    native = run(library, call, "/dev/null", "native")
     return {"call": words, "cache_files": kernels, "cold_first_ms": cold["first_ms"], "cached_first_ms": warm["first_ms"],
             "next_ms": warm["next_ms"], "native_first_ms": native["first_ms"],
             "load_ms": [measured["load_ms"] for measured in (cold, warm, native)]}

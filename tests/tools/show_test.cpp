@@ -131,7 +131,7 @@ TEST_F(Show, WrongWordsAreExplained) {
             usage_error("tessera show",
                         "schedule 'stages=two': expected 'automatic' or fields stages=, warps=, blocks=, "
                         "vector=, groups=, raster= with numbers, share=together|turns|alternate, "
-                        "lag=none|one, grid=once|persistent, but got 'stages=two'"));
+                        "lag=none|one, grid=once|persistent, order=plain|longest, but got 'stages=two'"));
 }
 
 TEST_F(Show, WhatCannotBeShownIsExplained) {
