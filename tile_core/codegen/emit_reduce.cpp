@@ -19,6 +19,36 @@ const char* function_of(ReduceFn fn) {
 
 }  // namespace
 
+/// Over each thread's registers, in several chains where they are many: each operation of one waits for the
+/// one before.
+void Emitter::fold_registers(ReduceFn fn, ValueId operand, AxisId axis, const Folded& to) {
+  constexpr int kChains = 4;
+  const Layout& from = p_.type(operand).layout;
+  const int count = to.layout.count(Place::reg), folded = from.count(Place::reg) / count;
+  const char* f = function_of(fn);
+  const std::string start = literal(to.dtype, identity(fn, to.dtype)), x = name(operand);
+  const std::string row = register_index(from, to.layout, "r");
+  if (folded % kChains != 0 || folded < 2 * kChains) {
+    open_registers(count);
+    line("{}[r] = {};", to.name, start);
+    close();
+    open_registers(from.count(Place::reg));
+    line("{0}[{1}] = {2}({0}[{1}], {3}[r]);", to.name, row, f, x);
+    close();
+    return;
+  }
+  line("{} {}_chains[{}];", c_type(to.dtype), to.name, count * kChains);
+  open_registers(from.count(Place::reg));
+  line("const int place = {}, chain = ({}) * {} + place % {};",
+       register_index(from, from.restrict_to({axis}), "r"), row, kChains, kChains);
+  line("{0}_chains[chain] = place < {1} ? {3}[r] : {2}({0}_chains[chain], {3}[r]);", to.name, kChains, f, x);
+  close();
+  open_registers(count);
+  line("const {0}* c = {1}_chains + r * {2};", c_type(to.dtype), to.name, kChains);
+  line("{0}[r] = {1}({2}, {1}({1}(c[0], c[1]), {1}(c[2], c[3])));", to.name, f, start);
+  close();
+}
+
 /// Over each thread's registers, then over the lanes that differ along the axis: afterwards all of them have
 /// the result.
 void Emitter::emit_reduce(const Inst& inst, ReduceFn fn, ValueId operand, AxisId axis) {
@@ -30,13 +60,7 @@ void Emitter::emit_reduce(const Inst& inst, ReduceFn fn, ValueId operand, AxisId
   bool tile = is_tile(id);
   if (!tile) line("{} {}[1];", c_type(dtype), result);
   int count = to.count(Place::reg);
-  open_registers(count);
-  line("{}[r] = {};", result, literal(dtype, identity(fn, dtype)));
-  close();
-  open_registers(from.count(Place::reg));
-  std::string index = register_index(from, to, "r");
-  line("{0}[{1}] = {2}({0}[{1}], {3}[r]);", result, index, function_of(fn), name(operand));
-  close();
+  fold_registers(fn, operand, axis, {result, to, dtype});
   int lanes = 1;
   for (const Repeat& repeat : from.repeats()) {
     if (repeat.place != Place::lane) continue;

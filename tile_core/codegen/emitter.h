@@ -112,6 +112,12 @@ class Emitter {
   void emit_matrices(const Slot& slot, ValueId tile, bool write);
 
   // emit_reduce.cpp
+  struct Folded {
+    std::string name;
+    const Layout& layout;
+    DType dtype;
+  };
+  void fold_registers(ReduceFn fn, ValueId operand, AxisId axis, const Folded& to);
   void emit_reduce(const Inst& inst, ReduceFn fn, ValueId operand, AxisId axis);
 
   // emit_dot.cpp

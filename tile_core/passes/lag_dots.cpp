@@ -1,16 +1,17 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
+#include "tile_core/passes/lag_copies.h"
+#include "tile_core/passes/loop_arithmetic.h"
 #include "tile_core/passes/passes.h"
 
 namespace tessera {
 namespace {
-
-const Type kIndex{.dtype = i64};
 
 bool is_predicate(const Op& op) {
   return std::holds_alternative<Index>(op) || std::holds_alternative<Constant>(op) ||
@@ -177,15 +178,19 @@ class FindParts {
 class Rotate {
  public:
   Rotate(Rewriter& r, const Inst& inst, const Parts& parts, bool turns)
-      : r_(r), p_(r.in()), inst_(inst), old_(std::get<Loop>(inst.op)), parts_(parts), turns_(turns) {}
+      : r_(r),
+        p_(r.in()),
+        inst_(inst),
+        old_(std::get<Loop>(inst.op)),
+        parts_(parts),
+        turns_(turns),
+        at_(r, inst) {}
 
   void run() {
-    begin_ = r_.map(old_.begin), end_ = r_.map(old_.end);
-    first_ = old_.first_ticket == ValueId::none ? constant(0) : r_.map(old_.first_ticket);
+    begin_.start = r_.map(old_.begin), end_ = r_.map(old_.end);
+    begin_.ticket = old_.first_ticket == ValueId::none ? at_.constant(0) : r_.map(old_.first_ticket);
     for (ValueId id : old_.carried) entry_.push_back(r_.map(id));
-    If branch{.condition = r_.emit(Binary{BinaryFn::lt, begin_, end_}, {.dtype = boolean}, inst_.loc),
-              .then = {},
-              .otherwise = {}};
+    If branch{.condition = at_.less(begin_.start, end_), .then = {}, .otherwise = {}};
     branch.then = r_.emit_block([&] { return rotated(); });
     branch.otherwise = r_.emit_block([&] { return entry_; });
     std::vector<Type> types;
@@ -195,20 +200,19 @@ class Rotate {
   }
 
  private:
-  ValueId constant(std::int64_t value) {
-    return r_.emit(Constant{static_cast<double>(value)}, kIndex, inst_.loc);
-  }
-  ValueId arithmetic(BinaryFn fn, ValueId a, ValueId b) {
-    return r_.emit(Binary{fn, a, b}, kIndex, inst_.loc);
-  }
+  using Place = LoopArithmetic::Place;
 
   void copy(const std::vector<const Inst*>& insts) {
     for (const Inst* inst : insts) r_.copy(*inst);
   }
 
-  void enter(ValueId start, ValueId ticket, const std::vector<ValueId>& values) {
-    r_.replace(old_.start, start);
-    if (old_.ticket != ValueId::none) r_.replace(old_.ticket, ticket);
+  void move_to(Place place) {
+    r_.replace(old_.start, place.start);
+    if (old_.ticket != ValueId::none) r_.replace(old_.ticket, place.ticket);
+  }
+
+  void enter(Place place, const std::vector<ValueId>& values) {
+    move_to(place);
     for (std::size_t i = 0; i < values.size(); ++i) r_.replace(old_.parameters[i], values[i]);
   }
 
@@ -223,39 +227,31 @@ class Rotate {
   }
 
   std::vector<ValueId> rotated() {
-    enter(begin_, first_, entry_);
+    enter(begin_, entry_);
     copy(parts_.first), copy(parts_.rest);
     std::vector<ValueId> carried = handed_on(entry_[parts_.carried]);
     std::vector<ValueId> results = loop(carried);
-    ValueId one = constant(1);
-    ValueId extent = constant(p_.axis(old_.axis).extent);
-    ValueId passed = arithmetic(BinaryFn::sub, trip_count(), one);
-    ValueId ticket = arithmetic(BinaryFn::add, first_, passed);
-    ValueId start = arithmetic(BinaryFn::add, begin_, arithmetic(BinaryFn::mul, passed, extent));
-    go_back(results, ticket, start);
+    go_back(results, at_.last(begin_, end_));
     copy(parts_.operand), copy(parts_.trails);
     results.resize(old_.carried.size());
     results[parts_.carried] = r_.map(old_.body.yields[parts_.carried]);
     return results;
   }
 
-  /// From here on, the iteration before: values that it handed on, its ticket and its start.
-  void go_back(const std::vector<ValueId>& values, ValueId ticket, ValueId start) {
-    if (old_.ticket != ValueId::none) r_.replace(old_.ticket, ticket);
-    r_.replace(old_.start, start);
+  /// From here on, the iteration before: values that it handed on, and its place.
+  void go_back(const std::vector<ValueId>& values, Place place) {
+    move_to(place);
     r_.replace(old_.parameters[parts_.carried], values[parts_.carried]);
     for (std::size_t i = 0; i < parts_.crossing.size(); ++i)
       r_.replace(parts_.crossing[i], values[old_.carried.size() + i]);
   }
 
   std::vector<ValueId> loop(const std::vector<ValueId>& carried) {
-    ValueId one = constant(1);
-    ValueId extent = constant(p_.axis(old_.axis).extent);
-    Loop now{.axis = old_.axis, .end = end_, .pipelined = old_.pipelined};
-    now.begin = arithmetic(BinaryFn::add, begin_, extent);
-    now.first_ticket = arithmetic(BinaryFn::add, first_, one);
-    now.start = r_.define(kIndex);
-    now.ticket = r_.define(kIndex);
+    const Place second = at_.after(begin_);
+    Loop now{.axis = old_.axis, .begin = second.start, .end = end_, .pipelined = old_.pipelined};
+    now.first_ticket = second.ticket;
+    now.start = r_.define({.dtype = i64});
+    now.ticket = r_.define({.dtype = i64});
     now.carried = carried;
     std::vector<Type> types;
     for (ValueId id : carried) {
@@ -268,34 +264,22 @@ class Rotate {
 
   std::vector<ValueId> body(const Loop& now) {
     const std::vector<ValueId>& values = now.parameters;
-    ValueId one = constant(1);
-    ValueId extent = constant(p_.axis(old_.axis).extent);
-    ValueId ticket = arithmetic(BinaryFn::sub, now.ticket, one);
-    ValueId start = arithmetic(BinaryFn::sub, now.start, extent);
-    go_back(values, ticket, start);
+    const Place here{now.start, now.ticket}, before = at_.before(here);
+    go_back(values, before);
     copy(parts_.operand);
     if (turns_) r_.emit_statement(TakeTurn{}, inst_.loc);
-    enter(now.start, now.ticket,
-          {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(old_.carried.size())});
+    enter(here, {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(old_.carried.size())});
     copy(parts_.first);
     std::vector<ValueId> made;  // what crosses from this iteration to the next may be made already
     for (ValueId id : parts_.crossing) made.push_back(r_.map(id));
-    go_back(values, ticket, start);
+    go_back(values, before);
     copy(parts_.trails);
     if (turns_) r_.emit_statement(PassTurn{}, inst_.loc);
     ValueId accumulator = r_.map(old_.body.yields[parts_.carried]);
-    if (old_.ticket != ValueId::none) r_.replace(old_.ticket, now.ticket);
-    r_.replace(old_.start, now.start);
+    move_to(here);
     for (std::size_t i = 0; i < made.size(); ++i) r_.replace(parts_.crossing[i], made[i]);
     copy(parts_.rest);
     return handed_on(accumulator);
-  }
-
-  ValueId trip_count() {
-    ValueId extent = constant(p_.axis(old_.axis).extent);
-    ValueId last = constant(p_.axis(old_.axis).extent - 1);
-    ValueId up = arithmetic(BinaryFn::add, arithmetic(BinaryFn::sub, end_, begin_), last);
-    return arithmetic(BinaryFn::div, up, extent);
   }
 
   Rewriter& r_;
@@ -304,9 +288,22 @@ class Rotate {
   const Loop& old_;
   const Parts& parts_;
   bool turns_;  // groups issue their dots one after the other
-  ValueId begin_ = ValueId::none, end_ = ValueId::none, first_ = ValueId::none;
+  LoopArithmetic at_;
+  Place begin_;
+  ValueId end_ = ValueId::none;
   std::vector<ValueId> entry_;
 };
+
+/// The channels that trailing dots read.
+std::set<ValueId> trailing_channels(const std::map<const Loop*, Parts>& loops) {
+  std::set<ValueId> channels;
+  for (const auto& [loop, parts] : loops) {
+    for (const Inst* inst : parts.trails) {
+      if (const PassSlot* pass = std::get_if<PassSlot>(&inst->op)) channels.insert(pass->slot.channel);
+    }
+  }
+  return channels;
+}
 
 }  // namespace
 
@@ -314,12 +311,22 @@ Program lag_dots(const Program& in, const PassContext& context) {
   if (!has_roles(in) || context.schedule.lag == Lag::none) return in;
   const Uses uses(in);
   const bool turns = have_turns(in, context);
+  std::map<const Loop*, Parts> found;
+  for_each_inst(in.body, [&](const Inst& inst) {
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    if (loop == nullptr || !loop->pipelined) return;
+    if (std::optional<Parts> parts = FindParts(uses, *loop).run()) found.emplace(loop, std::move(*parts));
+  });
+  const std::set<ValueId> trailing = trailing_channels(found);
   return rewrite(in, [&](Rewriter& r, const Inst& inst) {
     const Loop* loop = std::get_if<Loop>(&inst.op);
-    if (loop == nullptr || !loop->pipelined) return false;
-    std::optional<Parts> parts = FindParts(uses, *loop).run();
-    if (!parts) return false;
-    Rotate(r, inst, *parts, turns).run();
+    if (loop == nullptr) return false;
+    if (auto parts = found.find(loop); parts != found.end()) {
+      Rotate(r, inst, parts->second, turns).run();
+      return true;
+    }
+    if (!copies_for_trailing(*loop, uses, trailing)) return false;
+    rotate_copies(r, inst, uses, trailing);
     return true;
   });
 }

@@ -17,9 +17,10 @@ struct Registers {
   int producer = 0;
   int consumer = 0;
 };
-/// 24 do for the producer where the arithmetic of its tiles is short.
-Registers registers_for(int groups, bool rasters) {
-  if (groups == 1) return {};
+/// 24 do for the producer where the arithmetic of its tiles is short. Several blocks on a multiprocessor have
+/// not the registers of one to deal out: who asked for more would wait for ever.
+Registers registers_for(int groups, bool rasters, int blocks) {
+  if (groups == 1 || blocks > 1) return {};
   if (groups == 3) return {32, 160};
   return rasters ? Registers{40, 232} : Registers{24, 240};
 }
@@ -221,7 +222,8 @@ Program specialize_warps(const Program& in, const PassContext& context) {
   out.body = {};
   out.types.clear();
   RoleBuilder shared = shared_part(in, out, streams);
-  const Registers registers = registers_for(sharing.groups, raster_of(in, context) > 1);
+  const Registers registers =
+      registers_for(sharing.groups, raster_of(in, context) > 1, context.schedule.blocks);
   Roles roles;
   roles.roles.push_back(Producer(shared, streams, sharing).role(registers.producer));
   roles.roles.push_back(Consumer(shared, streams, sharing, rows_of(in)).role(registers.consumer));

@@ -20,7 +20,9 @@ class Streams {
 
   std::vector<Stream> run() {
     block(p_.body, nullptr);
-    if (bytes() > context_.target.shared_bytes_for(context_.schedule.blocks)) {
+    // Groups that alternate have a slot each: else one would wait for a use two phases ahead.
+    const bool alternate = sharing_of(p_, context_).share == Share::alternate;
+    if (!alternate && bytes() > context_.target.shared_bytes_for(context_.schedule.blocks)) {
       for (Stream& stream : streams_) {
         if (stream.loop == nullptr) stream.type.slots = 1;
       }
@@ -37,7 +39,7 @@ class Streams {
     for_each_inst(p_.body, [&](const Inst& inst) {
       const Store* store = std::get_if<Store>(&inst.op);
       if (store != nullptr && size_of(p_.type(store->value).dtype) == 2)
-        total += sharing_of(p_, context_).groups * kStoreBuffers * kDotRows * kMaxStoreRowBytes;
+        total += std::int64_t{sharing_of(p_, context_).groups} * kStoreBuffers * kDotRows * kMaxStoreRowBytes;
     });
     return total;
   }

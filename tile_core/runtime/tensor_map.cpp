@@ -100,10 +100,12 @@ struct Arguments {
   std::array<cuuint32_t, kRank> box{};
 };
 
-/// Bytes; a dim of size 1 has a legal stride whatever its own is.
+/// Bytes; a dim of size 1, whose stride is multiplied with nothing, may have one that no map may have.
 cuuint64_t stride_of(const Key& key, std::size_t dim) {
-  constexpr cuuint64_t kSmallest = 16;
-  return key.sizes[dim] == 1 ? kSmallest : static_cast<cuuint64_t>(key.strides[dim] * size_of(key.dtype));
+  constexpr std::int64_t kSmallest = 16, kLargest = std::int64_t{1} << 40;
+  const std::int64_t stride = key.strides[dim] * size_of(key.dtype);
+  const bool legal = stride > 0 && stride < kLargest && stride % kSmallest == 0;
+  return static_cast<cuuint64_t>(legal ? stride : kSmallest);
 }
 
 Arguments arguments_of(const Key& key) {

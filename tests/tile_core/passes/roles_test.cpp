@@ -51,6 +51,25 @@ TEST(RolesAlternate, EachGroupOnItsOwnTile) {
   }
 }
 
+/// What stands outside loops has a slot for each group: else one would wait for a use two phases ahead.
+TEST(RolesAlternate, EachGroupHasItsOwnSlotOfATile) {
+  Case c = test::named_case("roles_attention");
+  for (const Call& call : c.calls) keeps_values(c, call, {.stages = 1, .share = Share::alternate});
+}
+
+/// Registers are dealt out of a block's own.
+TEST(RolesRegisters, AreNotDealtOutWhereBlocksShareThem) {
+  Case c = test::named_case("roles_linear_gelu");
+  for (int blocks : {0, 1, 2}) {
+    Setting setting{.schedule = {.stages = 2, .blocks = blocks, .groups = 2}};
+    PassContext context{test::facts_of(c.program, c.calls.front(), setting), setting.schedule,
+                        setting.target};
+    Program ready = lower(c.program, context);
+    const tessera::Roles& roles = std::get<tessera::Roles>(ready.body.insts.back().op);
+    for (const Role& role : roles.roles) EXPECT_EQ(role.registers > 0, blocks < 2);
+  }
+}
+
 TEST(RolesAlternate, NeedLoopsThatRunAlike) {
   Case c = test::named_case("roles_attention_causal");
   Setting setting{.schedule = {.share = Share::alternate}};
