@@ -5,9 +5,12 @@
 #include <cerrno>
 #include <charconv>
 #include <fmt/ranges.h>
+#include <limits>
 #include <sstream>
 
+#include "perf/problem.h"
 #include "tile_core/base/error.h"
+#include "tile_core/base/nearest.h"
 
 namespace tessera {
 
@@ -39,8 +42,18 @@ constexpr Grammar kGrammars[] = {{"add", "sizes", "1024x1024", 0},
 std::int64_t number(std::string_view text, std::string_view what) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range)
+    throw UserError::format("{}: expected a whole number up to {} but got '{}'", what,
+                            std::numeric_limits<std::int64_t>::max(), text);
   if (error != std::errc() || end != text.data() + text.size())
     throw UserError::format("{}: expected a whole number but got '{}'", what, text);
+  return value;
+}
+
+/// A size that 0 stands for the default of.
+std::int64_t positive(std::string_view text, std::string_view what) {
+  const std::int64_t value = number(text, what);
+  if (value < 1) throw UserError::format("{}: expected a number from 1 on but got '{}'", what, text);
   return value;
 }
 
@@ -49,15 +62,19 @@ std::vector<std::int64_t> sizes(std::string_view text, std::string_view what) {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('x', begin), text.size());
     result.push_back(number(text.substr(begin, end - begin), what));
-    if (result.back() < 0) throw UserError::format("{}: a size of '{}' is negative", what, text);
+    if (result.back() < 0) throw UserError::format("{}: a size of '{}' is below 0", what, text);
     begin = end + 1;
   }
   return result;
 }
 
 void set_dtype(CallSpec& spec, std::string_view word) {
-  spec.dtype = dtype_from_name(word);
-  if (!is_float(spec.dtype)) throw UserError::format("--dtype: expected f16, bf16 or f32 but got '{}'", word);
+  for (const DType dtype : {f16, bf16, f32}) {
+    if (name_of(dtype) != word) continue;
+    spec.dtype = dtype;
+    return;
+  }
+  throw UserError::format("--dtype: expected f16, bf16 or f32 but got '{}'", word);
 }
 
 void set_mask(CallSpec& spec, std::string_view word) {
@@ -88,9 +105,9 @@ constexpr CallOption kOptions[] = {
      [](CallSpec& spec, std::string_view) { spec.causal = true; }},
     {"mask", "KIND", "scaled_dot_product_attention: bool or added", "scaled_dot_product_attention", set_mask},
     {"kv-heads", "N", "attention: heads of key and value (H)", kAttention,
-     [](CallSpec& spec, std::string_view word) { spec.kv_heads = number(word, "--kv-heads"); }},
+     [](CallSpec& spec, std::string_view word) { spec.kv_heads = positive(word, "--kv-heads"); }},
     {"kv-length", "N", "attention: rows of key and value (S)", kAttention,
-     [](CallSpec& spec, std::string_view word) { spec.kv_length = number(word, "--kv-length"); }},
+     [](CallSpec& spec, std::string_view word) { spec.kv_length = positive(word, "--kv-length"); }},
 };
 
 const Grammar& grammar_of(std::string_view op) {
@@ -99,7 +116,8 @@ const Grammar& grammar_of(std::string_view op) {
   if (found != std::end(kGrammars)) return *found;
   std::vector<std::string_view> known;
   for (const Grammar& grammar : kGrammars) known.push_back(grammar.op);
-  throw UserError::format("no operator is called '{}'; there are {}", op, fmt::join(known, ", "));
+  throw UserError::format("no operator is called '{}'; there are {}{}", op, fmt::join(known, ", "),
+                          nearest_hint(op, known));
 }
 
 /// " linear linear_gelu " contains " linear ".
@@ -121,24 +139,28 @@ void check(const CallWords& words) {
     if (!option->operators.empty() && !lists(option->operators, spec.op))
       throw UserError::format("{} takes no --{}", spec.op, option->name);
   }
+  perf::check_shapes(spec);
 }
 
-/// Operator and shape, in this order. False: one word too many.
-bool take_argument(CallSpec& spec, std::string_view word) {
+/// Operator and shape, in this order.
+void take_argument(CallSpec& spec, std::string_view word) {
   if (spec.op.empty()) {
     spec.op = grammar_of(word).op;
   } else if (spec.shape.empty()) {
     spec.shape = sizes(word, spec.op);
   } else {
-    return false;
+    throw UserError::format("'{}' is one word too many after {} {}", word, spec.op,
+                            fmt::join(spec.shape, "x"));
   }
-  return true;
 }
 
 constexpr int kFirstKey = 0x100;  // argp takes a key below it for a one-letter option, too
 
 bool take(CallWords& words, int key, std::string_view word) {
-  if (key == ARGP_KEY_ARG) return take_argument(words.call, word);
+  if (key == ARGP_KEY_ARG) {
+    take_argument(words.call, word);
+    return true;
+  }
   if (key == ARGP_KEY_SUCCESS) {
     if (words.required || !words.call.op.empty()) check(words);
     return true;
@@ -151,10 +173,11 @@ bool take(CallWords& words, int key, std::string_view word) {
 }
 
 error_t parse(int key, char* word, argp_state* state) {
+  CallWords& words = *static_cast<CallWords*>(state->input);
   try {
-    const bool ours = take(*static_cast<CallWords*>(state->input), key, word == nullptr ? "" : word);
-    return ours ? 0 : ARGP_ERR_UNKNOWN;
+    return take(words, key, word == nullptr ? "" : word) ? 0 : ARGP_ERR_UNKNOWN;
   } catch (const UserError& error) {
+    words.problem = error.what();
     argp_error(state, "%s", error.what());
     return EINVAL;
   }
@@ -186,8 +209,10 @@ CallSpec call_from_text(std::string_view line) {
   const auto count = static_cast<int>(words.size());
   if (argp_parse(&call_arguments(), count, pointers.data(), ARGP_SILENT, nullptr, &parsed) == 0)
     return parsed.call;
-  throw UserError::format("'{}' is no call: expected OP SHAPES [flags], as in linear_gelu 4096x768x3072",
-                          line);
+  throw UserError::format("'{}' is no call: {}", line,
+                          parsed.problem.empty()
+                              ? "expected OP SHAPES [flags], as in linear_gelu 4096x768x3072"
+                              : parsed.problem);
 }
 
 }  // namespace tessera

@@ -1,5 +1,6 @@
 #pragma once
 #include <argp.h>
+#include <string>
 #include <string_view>
 
 #include "perf/call_spec.h"
@@ -17,10 +18,11 @@ struct CallWords {
   CallSpec call;
   bool required = true;  ///< a line without a call is an error
   std::vector<const CallOption*> given;
+  std::string problem;  ///< what was reported last
 };
 
 /// An argp child for commands that take a call. It reports a bad word through argp_error, and at the end of
-/// the line a call that is not whole.
+/// the line a call that is not whole, or whose shapes break the operator's rules.
 const argp& call_arguments();
 
 }  // namespace tessera

@@ -41,6 +41,14 @@ CallShape shape_of(const CallSpec& spec) {
                       .is_causal = spec.causal}};
 }
 
+void check_shapes(const CallSpec& spec) {
+  try {
+    dispatch::call_of(shape_of(spec));
+  } catch (const c10::Error& error) {
+    throw UserError(error.what_without_backtrace());
+  }
+}
+
 Call call_of(const CallSpec& spec) {
   Call call = dispatch::call_of(shape_of(spec));
   if (call.unsupported().empty()) return call;

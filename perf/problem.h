@@ -10,6 +10,9 @@ namespace tessera::perf {
 /// bias; self; query, key, value, mask.
 CallShape shape_of(const CallSpec& spec);
 
+/// Throws UserError where the call breaks the operator's rules.
+void check_shapes(const CallSpec& spec);
+
 /// The call as its tile program sees it; tensors have no memory. Throws UserError where no tile kernel can
 /// run it, c10::Error where it breaks the operator's rules.
 Call call_of(const CallSpec& spec);

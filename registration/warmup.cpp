@@ -2,12 +2,14 @@
 
 #include <c10/cuda/CUDAFunctions.h>
 #include <fmt/ranges.h>
+#include <set>
 
 #include "registration/dispatch/lowering.h"
 #include "registration/dispatch/planner.h"
 #include "registration/dispatch/shaped_call.h"
 #include "tessera/policy.h"
 #include "tile_core/base/error.h"
+#include "tile_core/runtime/disk_cache.h"
 #include "tile_core/runtime/launch.h"
 
 namespace tessera {
@@ -19,8 +21,9 @@ std::string to_text(const CallShape& call) {
   return fmt::format("{} {}", text, c10::toString(call.options.dtype));
 }
 
-/// Makes the kernel of one call ready; throws where that fails.
-void warm(const Call& call, const autotune::Device& device, bool loads, Warmup& result) {
+/// Makes the kernel of one call ready and notes it; throws where that fails.
+void warm(const Call& call, const autotune::Device& device, bool loads, Warmup& result,
+          std::set<const Kernel*>& ready) {
   const Policy now = policy();
   if (call.unsupported().empty()) {
     const ops::Problem problem = call.problem();
@@ -32,6 +35,7 @@ void warm(const Call& call, const autotune::Device& device, bool loads, Warmup& 
       if (kernel.request(JitMode::block) != Kernel::State::ready) throw UserError(kernel.failure());
       result.compiled += !was_ready && kernel.compiled() ? 1 : 0;
       ++result.kernels;
+      ready.insert(&kernel);
       if (loads) load(kernel, c10::cuda::current_device());
       return;
     }
@@ -45,6 +49,7 @@ void warm(const Call& call, const autotune::Device& device, bool loads, Warmup& 
 
 Warmup warmup(const std::vector<CallShape>& calls, std::string_view device, const WarmupProgress& progress) {
   Warmup result;
+  std::set<const Kernel*> ready;
   const std::optional<autotune::Device> on = dispatch::device_of(device);
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::string text = to_text(calls[i]);
@@ -55,10 +60,13 @@ Warmup warmup(const std::vector<CallShape>& calls, std::string_view device, cons
       continue;
     }
     try {
-      warm(call, *on, device.empty(), result);
+      warm(call, *on, device.empty(), result, ready);
     } catch (const std::exception& error) {
       result.failures.push_back({text, error.what()});
     }
+  }
+  for (const Kernel* kernel : ready) {
+    if (result.cache_problem.empty()) result.cache_problem = disk_cache::why_not_kept(kernel->cubin().key);
   }
   return result;
 }

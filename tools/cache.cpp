@@ -69,7 +69,11 @@ error_t take_action(int key, char* word, argp_state* state) {
     argp_error(state, "expected list, size, verify or clear");
     return EINVAL;
   }
-  if (key != ARGP_KEY_ARG || *action != nullptr) return ARGP_ERR_UNKNOWN;
+  if (key != ARGP_KEY_ARG) return ARGP_ERR_UNKNOWN;
+  if (*action != nullptr) {
+    argp_error(state, "'%s' is one word too many after %s", word, (*action)->name.data());
+    return EINVAL;
+  }
   const auto* found = std::ranges::find(kActions, word, &Action::name);
   if (found == std::end(kActions)) {
     argp_error(state, "expected list, size, verify or clear but got '%s'", word);
@@ -92,6 +96,9 @@ int cache(int argc, char** argv) {
   const CachePlace place = cache_place();
   if (place.path.empty())
     throw UserError::format("there is no cache: {}; set TESSERA_CACHE_DIR", place.problem);
+  if (const OpenedFolder root = open_cache_root(place.path, /*create=*/false); !root.problem.empty())
+    throw UserError::format("{} is no cache that can be used: {}; set TESSERA_CACHE_DIR to a folder of yours",
+                            place.path, root.problem);
   return action->run(place.path);
 }
 

@@ -15,6 +15,10 @@ int explain(int argc, char** argv);
 int show(int argc, char** argv);
 int warmup(int argc, char** argv);
 
+/// Leaves the process with kUsage, after a message with the nearest option, where a word of `argv`, whose
+/// first is the program's name, looks like an option and is none of the grammar's.
+void check_options(const argp& grammar, int argc, char** argv);
+
 /// argp_parse under the name "tessera <command>"; leaves the process with kUsage where a word is wrong.
 void parse_words(const argp& grammar, int argc, char** argv, void* input);
 

@@ -1,9 +1,9 @@
 #include "tools/device_option.h"
 
 #include "registration/dispatch/planner.h"
-#include "tile_core/base/env.h"
 #include "tile_core/base/error.h"
 #include "tile_core/runtime/driver.h"
+#include "tile_core/target/chosen_target.h"
 
 namespace tessera::tools {
 namespace {
@@ -37,8 +37,8 @@ const argp& device_option() {
 autotune::Device DeviceOption::get() const {
   if (!name.empty()) return autotune::device_named(name);
   if (driver::available()) return dispatch::device_of(0);
-  const std::string arch = env::arch();
-  return autotune::device_named(arch.empty() ? "H200" : arch);
+  const Target* const chosen = chosen_target();
+  return autotune::device_named(chosen == nullptr ? "H200" : chosen->arch);
 }
 
 }  // namespace tessera::tools

@@ -13,6 +13,7 @@
 #include "tile_core/runtime/nvrtc.h"
 #include "tile_core/runtime/sass.h"
 #include "tile_core/runtime/shared_library.h"
+#include "tile_core/target/chosen_target.h"
 #include "tools/command.h"
 
 namespace tessera::tools {
@@ -63,7 +64,7 @@ Finding nvrtc() {
 
 /// The architecture that kernels are compiled for here.
 const Target& target_here() {
-  if (const std::string arch = env::arch(); !arch.empty()) return Target::named(arch);
+  if (const Target* const chosen = chosen_target(); chosen != nullptr) return *chosen;
   if (!driver::available()) return Target::named("sm_90a");
   const driver::DeviceInfo& device = driver::device_info(0);
   return Target::for_capability(device.major, device.minor);

@@ -6,6 +6,7 @@
 #include "perf/problem.h"
 #include "perf/words.h"
 #include "tessera/policy.h"
+#include "tile_core/runtime/driver.h"
 #include "tools/command.h"
 #include "tools/device_option.h"
 
@@ -44,11 +45,17 @@ int explain(int argc, char** argv) {
   parse_words({kOptions, parse, "OP SHAPES",
                "The plan for a call of dense tensors: which kernel runs, who says so, what every candidate "
                "measured, and "
-               "why the others were rejected. No GPU is needed.",
+               "why the others were rejected. No GPU is needed: without one it is the plan for an H200, or "
+               "for --device.",
                children, nullptr, nullptr},
               argc, argv, &request);
   const CallShape shape = perf::shape_of(request.words.call);
-  fmt::print("{}", tessera::explain(shape.op, shape.shapes, shape.options, request.device.name).text());
+  const bool elsewhere = request.device.name.empty() && !driver::available();
+  const std::string device = elsewhere ? request.device.get().name : request.device.name;
+  fmt::print("{}", tessera::explain(shape.op, shape.shapes, shape.options, device).text());
+  if (elsewhere)
+    fmt::print("There is no GPU here: this is the plan for {}; --device names another. On the CPU {}.\n",
+               device, policy() == Policy::tile ? "the interpreter runs" : "ATen runs");
   return kOk;
 }
 

@@ -1,9 +1,13 @@
+#include <c10/util/Exception.h>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
 #include <string>
+#include <vector>
 
+#include "tile_core/base/env.h"
+#include "tile_core/base/nearest.h"
 #include "tile_core/base/version.h"
 #include "tools/command.h"
 
@@ -33,6 +37,12 @@ std::string command_list() {
   return text + "\n`tessera COMMAND --help` says more.\v";
 }
 
+std::string nearest_command(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const Command& command : kCommands) names.push_back(command.name);
+  return nearest_hint(word, names);
+}
+
 error_t take_command(int key, char* word, argp_state* state) {
   switch (key) {
     case ARGP_KEY_ARG:
@@ -42,7 +52,7 @@ error_t take_command(int key, char* word, argp_state* state) {
         state->next = state->argc;  // the other words are the command's
         return 0;
       }
-      argp_error(state, "no command is called '%s'", word);
+      argp_error(state, "no command is called '%s'%s", word, nearest_command(word).c_str());
       return EINVAL;
     case ARGP_KEY_NO_ARGS:
       argp_error(state, "expected a command");
@@ -59,20 +69,30 @@ int place_of_command(int argc, char** argv) {
   return place;
 }
 
+int failed(const Command& command, const char* why) {
+  std::fflush(stdout);
+  fmt::print(stderr, "tessera {}: {}\n", command.name, why);
+  return kFailed;
+}
+
 int run(int argc, char** argv) {
   const std::string doc = command_list(), version = fmt::format("tessera {}", tessera::version());
   argp_program_version = version.c_str();
   argp_err_exit_status = kUsage;
   const Command* command = nullptr;
   const argp grammar{nullptr, take_command, "COMMAND ...", doc.c_str(), nullptr, nullptr, nullptr};
-  argp_parse(&grammar, argc, argv, ARGP_IN_ORDER, nullptr, &command);
   const int place = place_of_command(argc, argv);
+  std::string name = "tessera";
+  argv[0] = name.data();
+  check_options(grammar, place, argv);
+  argp_parse(&grammar, argc, argv, ARGP_IN_ORDER, nullptr, &command);
+  env::warn_of_unknown();
   try {
     return command->run(argc - place, argv + place);
+  } catch (const c10::Error& error) {
+    return failed(*command, error.what_without_backtrace());
   } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "tessera {}: {}\n", command->name, error.what());
-    return kFailed;
+    return failed(*command, error.what());
   }
 }
 

@@ -1,5 +1,8 @@
 #include "tessera/warmup.h"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <vector>
@@ -45,12 +48,22 @@ error_t parse(int key, char* word, argp_state* state) {
 
 /// The calls of a file, one per line; blank lines and those that begin with # are none.
 std::vector<CallSpec> calls_of(const std::string& path) {
+  errno = std::filesystem::is_directory(path) ? EISDIR : 0;
   std::ifstream file(path);
-  if (!file) throw UserError::format("cannot open {}; --file names a file with one call per line", path);
+  if (errno == EISDIR || !file)
+    throw UserError::format("cannot open {} ({}); --file names a file with one call per line", path,
+                            std::strerror(errno));
   std::vector<CallSpec> calls;
+  int number = 0;
   for (std::string line; std::getline(file, line);) {
-    const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin != line.npos && line[begin] != '#') calls.push_back(call_from_text(line));
+    ++number;
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == line.npos || line[begin] == '#') continue;
+    try {
+      calls.push_back(call_from_text(line));
+    } catch (const UserError& error) {
+      throw UserError::format("{}:{}: {}", path, number, error.what());
+    }
   }
   return calls;
 }
@@ -92,7 +105,13 @@ int warmup(int argc, char** argv) {
              result.compiled, result.native);
   for (const Warmup::Failure& failure : result.failures)
     fmt::print("failed: {}: {}\n", failure.call, failure.problem);
-  return result.failures.empty() ? kOk : kFailed;
+  if (result.native > 0 && policy() == Policy::automatic)
+    fmt::print(
+        "where a plan is native there is nothing to compile; -p tile compiles a generated kernel for every "
+        "call\n");
+  if (!result.cache_problem.empty())
+    fmt::print("failed: the cache was not filled: {}\n", result.cache_problem);
+  return result.failures.empty() && result.cache_problem.empty() ? kOk : kFailed;
 }
 
 }  // namespace tessera::tools

@@ -28,7 +28,8 @@ at::Tensor linear_gelu(const at::Tensor& input, const at::Tensor& weight,
 at::Tensor softmax(const at::Tensor& self, int64_t dim, std::optional<at::ScalarType> dtype = {});
 
 /// softmax(scale * query key^T + mask) value. query [B, H, S_q, D], key and value [B, H_kv, S_k, D]: [B, H,
-/// S_q, D], dense and in query's dimension order. D is 1..256; H % H_kv == 0, and H != H_kv needs enable_gqa.
+/// S_q, D], dense and in query's dimension order. Generated kernels take D up to 256, ATen runs beyond; where
+/// D is 0 every score is 0. H % H_kv == 0, and H != H_kv needs enable_gqa.
 /// attn_mask: broadcast to [B, H, S_q, S_k]; bool (true = attend) or query's dtype (added). Not with
 /// is_causal. is_causal: key j is visible to row i if j <= i, also when S_q != S_k. A row that sees no key
 /// gives 0. scale: 1 / sqrt(D) by default; any sign and 0 are legal.

@@ -27,8 +27,10 @@ class UserOperator;
 /// Arguments are Tensor, float, int and bool; returns are tensors, contiguous, whose sizes are the dims that
 /// the inputs bind. Tensors of one call share a device; any strides. There is a Meta kernel, so that
 /// torch.compile takes the operator. It has no gradient: a backward through it is an error that names it.
-/// Throws UserError where the schema does not parse or says what is not supported; a call that does not fit
-/// the program throws c10::Error "mine::scale(): expected ... but got ...".
+/// Throws UserError (tessera/error.h) where the schema does not parse or says what is not supported, the
+/// function is empty, or a field of the schedule is out of its range. A call that does not fit the program
+/// throws c10::Error "mine::scale(): expected ... but got ...", and one whose program throws names the
+/// operator.
 UserOperator register_operator(const std::string& schema, ProgramOf program,
                                const OperatorOptions& options = {});
 

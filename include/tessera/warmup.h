@@ -20,6 +20,9 @@ struct Warmup {
   int compiled = 0;  ///< of them, not in the cache before
   int native = 0;    ///< calls whose plan is ATen: nothing to do
   std::vector<Failure> failures;
+  /// Why kernels that are ready are not in the cache, where other processes would find them; empty where all
+  /// are.
+  std::string cache_problem;
 };
 
 /// Called before each call is looked at.

@@ -45,6 +45,7 @@ void check_mask(const AttentionArguments& a) {
 }  // namespace
 
 double AttentionArguments::scale_value() const {
+  if (query.size(3) == 0) return 1;  // every product is an empty sum, 0 whatever the scale is
   return scale.has_value() ? *scale : 1 / std::sqrt(static_cast<double>(query.size(3)));
 }
 

@@ -2,13 +2,14 @@
 #include <ATen/core/Tensor.h>
 #include <array>
 #include <optional>
-#include <string_view>
+
+#include "registration/arguments/operator_name.h"
 
 namespace tessera {
 
 /// A call of scaled_dot_product_attention or flash_attention.
 struct AttentionArguments {
-  std::string_view op;
+  OperatorName op;
   const at::Tensor& query;  ///< [B, H, S_q, D]
   const at::Tensor& key;    ///< [B, H_kv, S_k, D]
   const at::Tensor& value;  ///< [B, H_kv, S_k, D_v]
@@ -20,7 +21,7 @@ struct AttentionArguments {
   bool enable_gqa = false;
 
   bool has_mask() const { return mask.has_value() && mask->defined(); }
-  /// The default is 1 / sqrt(D).
+  /// The default is 1 / sqrt(D); 1 where D is 0 and there is nothing to scale.
   double scale_value() const;
 };
 

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string_view>
 
+#include "registration/arguments/operator_name.h"
+
 namespace tessera {
 
 enum class Activation { none, gelu_erf, gelu_tanh };
@@ -14,7 +16,7 @@ std::string_view approximate_of(Activation activation);
 
 /// A call of linear, linear_gelu or _linear_gelu_with_preactivation: references to the caller's arguments.
 struct LinearArguments {
-  std::string_view op;
+  OperatorName op;
   const at::Tensor& input;   ///< [*, K]
   const at::Tensor& weight;  ///< [N, K]
   const std::optional<at::Tensor>& bias;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ops/operator.h"
+#include "registration/arguments/operator_name.h"
 #include "tile_core/base/tensor_view.h"
 #include "tile_core/runtime/launch.h"
 
@@ -21,7 +22,7 @@ class Call {
   };
 
   /// `name` of torch.ops.tessera.<name>, for messages; `op` has its program.
-  Call(std::string_view name, const ops::Operator& op) : name_(name), op_(&op) {}
+  Call(OperatorName name, const ops::Operator& op) : name_(name), op_(&op) {}
 
   /// The calls below follow the order of the program's declarations.
   void tensor(const TensorView& view) { tensors_[tensor_count_++] = view; }
@@ -58,7 +59,7 @@ class Call {
   ops::Problem problem() const;
 
  private:
-  std::string_view name_;
+  OperatorName name_;
   const ops::Operator* op_;
   std::array<TensorView, kMostTensors> tensors_;
   std::array<ScalarValue, kMostScalars> scalars_;

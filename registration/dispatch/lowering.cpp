@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "tile_core/autotune/key.h"
+#include "tile_core/base/env.h"
 #include "tile_core/base/error.h"
 #include "tile_core/base/log.h"
 #include "tile_core/runtime/profiler.h"
@@ -46,6 +47,8 @@ const Lowered& lowered(const ops::Operator& op, const Facts& facts, const autotu
                        const Target& target) {
   static auto* known = new std::unordered_map<std::string, Lowered>;
   static std::mutex mutex;  // held for look-ups only
+
+  env::dumps_anything();  // throws where the setting is not legal: no fault of this kernel
   const autotune::Key family{std::string(op.name), facts, {}, "", target.arch};
   const std::string name = autotune::family(family) + " " + autotune::to_text(variant);
   {

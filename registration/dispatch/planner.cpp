@@ -11,6 +11,7 @@
 #include "tile_core/base/log.h"
 #include "tile_core/runtime/driver.h"
 #include "tile_core/runtime/nvrtc.h"
+#include "tile_core/target/chosen_target.h"
 
 namespace tessera::dispatch {
 namespace {
@@ -19,13 +20,27 @@ void warn(const std::string& problem) {
   if (!problem.empty()) log::warn_once(problem, problem);
 }
 
+autotune::FrozenPlans plans_of_environment(const std::string& path) {
+  try {
+    return autotune::FrozenPlans::from_file(path);
+  } catch (const UserError& error) {
+    throw UserError::format(
+        "TESSERA_PLANS={}: {}; unset it, or write the file anew with tessera::save_plans()", path,
+        error.what());
+  }
+}
+
 /// The records and plans of this process.
 struct Library {
   Library() {
     for (const ShippedRecords& file : shipped_records())
       warn(shipped.add_text(file.text, std::string(file.name)));
-    if (const std::string path = env::records(); !path.empty()) warn(user.add_file(path));
-    if (const std::string path = env::plans(); !path.empty()) frozen = autotune::FrozenPlans::from_file(path);
+    if (const std::string path = env::records(); !path.empty()) {
+      if (const std::string problem = user.add_file(path); !problem.empty())
+        warn(fmt::format("TESSERA_RECORDS={}: {}; `tessera bench --record` writes such a file", path,
+                         problem));
+    }
+    if (const std::string path = env::plans(); !path.empty()) frozen = plans_of_environment(path);
   }
 
   std::shared_mutex mutex;
@@ -88,8 +103,8 @@ const autotune::Versions& versions_here() {
 
 autotune::Device device_of(int index) {
   const driver::DeviceInfo& info = driver::device_info(index);
-  const std::string arch = env::arch();
-  return {info.name, arch.empty() ? Target::for_capability(info.major, info.minor) : Target::named(arch)};
+  const Target* const chosen = chosen_target();
+  return {info.name, chosen != nullptr ? *chosen : Target::for_capability(info.major, info.minor)};
 }
 
 autotune::Key key_of(const ops::Operator& op, const ops::Problem& problem, const autotune::Device& device) {

@@ -6,6 +6,7 @@
 #include "registration/calls/calls.h"
 #include "registration/dispatch/planner.h"
 #include "tile_core/base/error.h"
+#include "tile_core/base/nearest.h"
 
 namespace tessera::dispatch {
 namespace {
@@ -41,22 +42,22 @@ Call checked(const Arguments& a) {
   return tessera::call_of(a);
 }
 
-Call linear(const CallShape& shape, Activation activation) {
+Call linear(OperatorName op, const CallShape& shape, Activation activation) {
   const Tensors tensors(shape, 2, 3);
   const at::Tensor input = tensors[0], weight = tensors[1];
   const std::optional<at::Tensor> bias = tensors.optional(2);
-  const LinearArguments a{shape.op, input, weight, bias, activation};
+  const LinearArguments a{op, input, weight, bias, activation};
   check(a);
   return shape.options.training ? training_call_of(a) : tessera::call_of(a);
 }
 
-Call attention(const CallShape& shape, bool with_mask) {
+Call attention(OperatorName op, const CallShape& shape, bool with_mask) {
   const Tensors tensors(shape, 3, with_mask ? 4 : 3);
   const at::Tensor query = tensors[0], key = tensors[1], value = tensors[2];
   const std::optional<at::Tensor> mask = tensors.optional(3, shape.options.mask_dtype);
   const CallOptions& o = shape.options;
-  return checked(AttentionArguments{shape.op, query, key, value, mask, 0, o.is_causal,
-                                    with_mask ? 0 : o.diagonal, o.scale, true});
+  return checked(AttentionArguments{op, query, key, value, mask, 0, o.is_causal, with_mask ? 0 : o.diagonal,
+                                    o.scale, true});
 }
 
 }  // namespace
@@ -67,19 +68,23 @@ Call call_of(const CallShape& shape) {
     const at::Tensor self = tensors[0], other = tensors[1];
     return checked(AddArguments{self, other});
   }
-  if (shape.op == "linear") return linear(shape, Activation::none);
-  if (shape.op == "linear_gelu") return linear(shape, activation_from(shape.options.approximate));
+  if (shape.op == "linear") return linear("linear", shape, Activation::none);
+  if (shape.op == "linear_gelu")
+    return linear("linear_gelu", shape, activation_from(shape.options.approximate));
   if (shape.op == "softmax") {
     const Tensors tensors(shape, 1, 1);
     const at::Tensor self = tensors[0];
     return checked(SoftmaxArguments{self, shape.options.dim, shape.options.output_dtype});
   }
-  if (shape.op == "scaled_dot_product_attention") return attention(shape, true);
-  if (shape.op == "flash_attention") return attention(shape, false);
+  if (shape.op == "scaled_dot_product_attention")
+    return attention("scaled_dot_product_attention", shape, true);
+  if (shape.op == "flash_attention") return attention("flash_attention", shape, false);
   throw UserError::format(
       "no operator is called '{}'; there are add, linear, linear_gelu, softmax, scaled_dot_product_attention "
-      "and flash_attention",
-      shape.op);
+      "and flash_attention{}",
+      shape.op,
+      nearest_hint(shape.op, {"add", "linear", "linear_gelu", "softmax", "scaled_dot_product_attention",
+                              "flash_attention"}));
 }
 
 std::optional<autotune::Device> device_of(std::string_view name) {

@@ -10,7 +10,7 @@ namespace tessera::native {
 namespace {
 
 bool is_empty(const AttentionArguments& a) {
-  return a.query.size(0) * a.query.size(1) * a.query.size(2) * a.value.size(3) * a.key.size(2) == 0;
+  return a.query.numel() == 0 || a.value.numel() == 0;
 }
 
 /// Scores are held; takes what the fused operators do not.

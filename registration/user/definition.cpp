@@ -1,12 +1,14 @@
 #include "registration/user/definition.h"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 
 #include "registration/calls/call.h"
 #include "registration/dispatch/planner.h"
 #include "tile_core/base/error.h"
 #include "tile_core/runtime/executable.h"
+#include "tile_core/target/schedule_fields.h"
 
 namespace tessera {
 namespace {
@@ -52,11 +54,33 @@ UserOperator::Definition::Definition(const std::string& schema, ProgramOf progra
         "change no argument",
         name_, argument.name(), argument.type()->str());
   }
+  if (std::ranges::none_of(schema_.arguments(), is_tensor))
+    throw UserError::format(
+        "register_operator: {}: has no Tensor argument; a program's sizes, dtypes and device are its inputs'",
+        name_);
   for (const c10::Argument& result : schema_.returns()) {
     if (is_tensor(result) && result.alias_info() == nullptr) continue;
     throw UserError::format("register_operator: {}: returns {}; tile programs return new tensors", name_,
                             result.type()->str());
   }
+  if (!make_)
+    throw UserError::format("register_operator: {}: the std::function of its program is empty", name_);
+  if (const auto broken = broken_fields(schedule_); !broken.empty())
+    throw UserError::format("register_operator: {}: its schedule is not legal: {}", name_,
+                            broken.front().sentence);
+}
+
+Program UserOperator::Definition::make(const std::vector<DType>& dtypes) const {
+  std::string why = "an exception of no known type";
+  try {
+    return make_(dtypes);
+  } catch (const std::exception& error) {
+    why = error.what();
+  } catch (...) {  // says nothing
+  }
+  std::vector<std::string_view> names;
+  for (const DType dtype : dtypes) names.push_back(name_of(dtype));
+  throw UserError::format("{}: its program threw: {} (for dtypes {})", name_, why, fmt::join(names, ", "));
 }
 
 const Program& UserOperator::Definition::program(const std::vector<DType>& dtypes) const {
@@ -65,7 +89,7 @@ const Program& UserOperator::Definition::program(const std::vector<DType>& dtype
     const auto found = programs_.find(dtypes);
     if (found != programs_.end()) return found->second;
   }
-  Program made = make_(dtypes);
+  Program made = make(dtypes);
   check_fits(made);
   const std::unique_lock lock(mutex_);
   return programs_.emplace(dtypes, std::move(made)).first->second;

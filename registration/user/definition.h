@@ -16,7 +16,8 @@ namespace tessera {
 /// What is known of one user's operator. Lives for ever: torch keeps its kernels.
 class UserOperator::Definition {
  public:
-  /// Throws UserError where the schema does not parse or has what programs do not.
+  /// Throws UserError where the schema does not parse or has what programs do not, the
+  /// program is empty, or the schedule breaks a rule that no program mends.
   Definition(const std::string& schema, ProgramOf program, const OperatorOptions& options);
 
   const c10::FunctionSchema& schema() const { return schema_; }
@@ -29,6 +30,8 @@ class UserOperator::Definition {
   Kernel& kernel(const Program& program, std::span<const TensorView> tensors, int device) const;
 
  private:
+  /// Whatever the user's function throws becomes a UserError that names the operator.
+  Program make(const std::vector<DType>& dtypes) const;
   void check_fits(const Program& program) const;
 
   c10::FunctionSchema schema_;

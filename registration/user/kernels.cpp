@@ -68,7 +68,6 @@ struct Arguments {
         numbers.push_back(values[i]);
       }
     }
-    TORCH_CHECK(!tensors.empty(), definition.name(), "(): expected a tensor among the arguments");
     program = &definition.program(dtypes);
     for (std::size_t i = 0; i < numbers.size(); ++i)
       scalars.push_back(scalar_of(numbers[i], program->scalars[i].dtype));

@@ -73,6 +73,11 @@ class PackageTest(OutsideTest):
     def test_headers_compile_without_further_libraries(self):
         text = self.succeeds(run(PROGRAMS / "headers"))
         self.assertIn("linear(): expected", text)
+        self.assertIn("expected a dtype, one of boolean, i32, i64, f16, bf16, f32, but got 'f8'", text)
+
+    def test_programs_of_the_readme_run(self):
+        self.assertIn("on NVIDIA H200 (sm_90a)", self.succeeds(run(PROGRAMS / "readme_1")))
+        self.assertIn("CPUFloatType{64,1000}", self.succeeds(run(PROGRAMS / "readme_2")))
 
 
 class FindPackageTest(OutsideTest):

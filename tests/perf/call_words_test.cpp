@@ -40,17 +40,19 @@ TEST(CallWords, AShapeMayHaveSizesOfZero) {
 }
 
 TEST(CallWords, WhatIsNoCallIsAnError) {
-  for (const char* text :
-       {"", "add", "gelu 3x4", "add 3y4", "add 3x4 5x6", "linear 3x4", "softmax 3x4 --causal",
-        "add 3x4 --dtype i64", "add 3x-4", "softmax 3x4 --dim x"}) {
+  for (const char* text : {"", "add", "gelu 3x4", "add 3y4", "add 3x4 5x6", "linear 3x4",
+                           "softmax 3x4 --causal", "add 3x4 --dtype i64", "add 3x4 --bogus",
+                           "add 4x4 --other 3x4", "softmax 4x4 --dim 7", "add 3x-4", "softmax 3x4 --dim x"}) {
     EXPECT_THROW(call_from_text(text), UserError) << text;
   }
   try {
     call_from_text("gelu 3x4");
     ADD_FAILURE() << "it was read";
   } catch (const UserError& error) {
-    EXPECT_STREQ(error.what(),
-                 "'gelu 3x4' is no call: expected OP SHAPES [flags], as in linear_gelu 4096x768x3072");
+    EXPECT_STREQ(
+        error.what(),
+        "'gelu 3x4' is no call: no operator is called 'gelu'; there are add, linear, linear_gelu, softmax, "
+        "scaled_dot_product_attention, flash_attention");
   }
 }
 

@@ -40,6 +40,22 @@ TEST_P(AttentionValues, AttentionMatchesFp64) {
   }
 }
 
+TEST_P(AttentionValues, WithoutAHeadDimEveryKeyWeighsTheSame) {
+  const Tensor q = at::randn({1, 2, 3, 0}), k = at::randn({1, 2, 5, 0}), v = at::randn({1, 2, 5, 4});
+  const Tensor causal =
+      attention_in_fp64(at::zeros({1, 2, 3, 1}), at::zeros({1, 2, 5, 1}), v, tril(3, 5)).output;
+  for (const std::optional<double> scale : {std::optional<double>(), {0.5}, {0.0}, {-1.0}, {kInf}}) {
+    const Tensor mean = v.mean(2, true).expand({1, 2, 3, 4});
+    EXPECT_NEAR_TENSOR(tessera::scaled_dot_product_attention(q, k, v, {}, 0, false, scale), mean, 1e-6);
+    EXPECT_NEAR_TENSOR(tessera::scaled_dot_product_attention(q, k, v, {}, 0, true, scale), causal, 1e-6);
+    const auto [output, logsumexp] = tessera::flash_attention(q, k, v, false, 0, scale);
+    EXPECT_NEAR_TENSOR(output, mean, 1e-6);
+    EXPECT_NEAR_TENSOR(logsumexp, at::full({1, 2, 3}, std::log(5.0)), 1e-6);
+    EXPECT_NEAR_TENSOR(std::get<0>(tessera::flash_attention(q, k, v, true, 0, scale)), causal, 1e-6);
+  }
+  EXPECT_EQ(tessera::scaled_dot_product_attention(q, k, k).sizes(), at::IntArrayRef({1, 2, 3, 0}));
+}
+
 TEST_P(AttentionValues, B01_EveryKeyCounts) {
   for (const int64_t keys : {1, 7, 15, 17, 31, 33, 63, 65, 129}) {
     const Tensor q = at::zeros({1, 2, 4, 16}), k = at::randn({1, 2, keys, 16}),

@@ -3,6 +3,7 @@
 #include "registration/calls/views.h"
 #include "registration/dispatch/call_key.h"
 #include "registration/dispatch/decisions.h"
+#include "registration/dispatch/shaped_call.h"
 #include "tests/registration/support.h"
 
 // at::Tensor to what a tile program sees.
@@ -167,6 +168,17 @@ TEST(Decisions, AreBounded) {
   EXPECT_FALSE(decisions.find(key(1)).has_value());
   decisions.clear();
   EXPECT_FALSE(decisions.find(key(9999)).has_value());
+}
+
+// A call outlives the words that it was asked for with.
+static_assert(!std::is_constructible_v<OperatorName, std::string>);
+static_assert(!std::is_constructible_v<OperatorName, std::string_view>);
+
+TEST(Calls, KeepTheirName) {
+  const std::vector<std::vector<int64_t>> shapes(3, {1, 2, 16, 8});
+  const Call call = dispatch::call_of({std::string("scaled_dot_product_") + "attention", shapes});
+  const std::string later(64, 'x');  // where the words lay
+  EXPECT_EQ(call.name(), "scaled_dot_product_attention");
 }
 
 }  // namespace

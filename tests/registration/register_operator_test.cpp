@@ -146,5 +146,55 @@ TEST(RegisterOperator, SaysWhereProgramAndSchemaDiffer) {
             "test::no_shift: the schema has 1 tensor arguments, but the program 'scale' has 2");
 }
 
+TEST(RegisterOperator, ChecksTheFieldsOfTheSchedule) {
+  const auto error = [](const Schedule& schedule) {
+    return user_error_of(
+        [&] { register_operator("test::s(Tensor x, Tensor shift, float by) -> Tensor", scale, {schedule}); });
+  };
+  const std::string text = "register_operator: test::s: its schedule is not legal: ";
+  EXPECT_EQ(error({.warps = 3}), text + "warps is 3, and must be a power of two up to 32 or automatic");
+  EXPECT_EQ(error({.stages = -1}), text + "stages is -1, and must be 1 to 8 or automatic");
+  EXPECT_EQ(error({.vector = 7}), text + "vector is 7 bytes, and must be 1, 2, 4, 8, 16 or automatic");
+  EXPECT_EQ(error({.blocks = 1000000}), text + "blocks is 1000000, and must be 1 to 16 or automatic");
+}
+
+TEST(RegisterOperator, NeedsAProgramAndATensor) {
+  EXPECT_EQ(user_error_of([] { register_operator("test::s(Tensor x) -> Tensor", {}); }),
+            "register_operator: test::s: the std::function of its program is empty");
+  EXPECT_EQ(
+      user_error_of([] { register_operator("test::s(float by) -> Tensor", scale); }),
+      "register_operator: test::s: has no Tensor argument; a program's sizes, dtypes and device are its "
+      "inputs'");
+}
+
+TEST(RegisterOperator, NamesTheOperatorWhoseProgramThrows) {
+  const UserOperator op = register_operator("test::throws(Tensor x) -> Tensor", [](const auto&) -> Program {
+    throw std::runtime_error("no such luck");
+  });
+  EXPECT_EQ(testing::error_of([&] { op(at::ones({3})); }),
+            "test::throws: its program threw: no such luck (for dtypes f32)");
+  const UserOperator number = register_operator("test::number(Tensor x, Tensor y) -> Tensor",
+                                                [](const auto&) -> Program { throw 1; });
+  EXPECT_EQ(testing::error_of([&] { number(at::ones({3}), at::ones({3}, at::kLong)); }),
+            "test::number: its program threw: an exception of no known type (for dtypes f32, i64)");
+}
+
+/// out[k] without an input that has k
+Program unbound(const std::vector<DType>& dtypes) {
+  Builder p("unbound");
+  Dim M = p.dim("M"), K = p.dim("K");
+  In x = p.in("x", dtypes.at(0), {M});
+  Out out = p.out("out", dtypes.at(0), {M, K});
+  Axis m = p.grid(M, 4), k = p.grid(K, 4);
+  out(m, k) = x(m) + p.zeros(f32, {m, k});
+  return p.finish();
+}
+
+TEST(RegisterOperator, OutputsHaveDimsOfInputs) {
+  const UserOperator op = register_operator("test::unbound(Tensor x) -> Tensor", unbound);
+  EXPECT_EQ(testing::error_of([&] { op(at::ones({3})); }),
+            "test::unbound(): expected output 'out' to have dims of inputs only, but got dim 'K'");
+}
+
 }  // namespace
 }  // namespace tessera

@@ -38,10 +38,14 @@ TEST_F(Cache, VerifyRemovesBadKernelsWithExitCode1) {
   fill();
   EXPECT_EQ(tessera({"cache", "verify"}).exit_code, 0);
   const std::string file = entry().string();
-  std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+  const std::uintmax_t size = std::filesystem::file_size(file);
+  std::filesystem::resize_file(file, size / 2);
   const SubprocessResult result = tessera({"cache", "verify"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(result.output.rfind("removed " + file + ": ", 0), 0) << result.output;
+  const std::string half = std::to_string(size / 2), whole = std::to_string(size);
+  EXPECT_EQ(result.output.rfind("removed " + file + ": has " + half + " bytes instead of " + whole + "\n", 0),
+            0)
+      << result.output;
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
@@ -51,6 +55,20 @@ TEST_F(Cache, WrongWordsAreExplained) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.errors,
             usage_error("tessera cache", "expected list, size, verify or clear but got 'purge'"));
+  EXPECT_EQ(tessera({"cache", "list", "all"}).errors,
+            usage_error("tessera cache", "'all' is one word too many after list"));
+}
+
+TEST_F(Cache, APlaceThatIsNoFolderIsAnError) {
+  set("TESSERA_CACHE_DIR", "/dev/null");
+  for (const char* action : {"list", "size", "verify", "clear"}) {
+    const SubprocessResult result = tessera({"cache", action});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(
+        result.errors,
+        "tessera cache: /dev/null is no cache that can be used: Not a directory; set TESSERA_CACHE_DIR to "
+        "a folder of yours\n");
+  }
 }
 
 TEST_F(Cache, WithoutAPlaceItSaysWhatToSet) {

@@ -24,7 +24,10 @@ TEST_F(Tessera, WrongWordsAreExplainedWithExitCode2) {
   EXPECT_EQ(result.errors, usage_error("tessera", "expected a command"));
   result = tessera({"shwo"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.errors, usage_error("tessera", "no command is called 'shwo'"));
+  EXPECT_EQ(result.errors, usage_error("tessera", "no command is called 'shwo'; the nearest is show"));
+  EXPECT_EQ(tessera({"--hlep"}).errors,
+            usage_error("tessera", "no option is called '--hlep'; the nearest is --help"));
+  EXPECT_EQ(tessera({"env", "all"}).errors, usage_error("tessera env", "'all' is one word too many"));
 }
 
 TEST_F(Tessera, EveryCommandExplainsItself) {
@@ -33,6 +36,14 @@ TEST_F(Tessera, EveryCommandExplainsItself) {
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_EQ(result.output.rfind(std::string("Usage: tessera ") + command, 0), 0) << result.output;
   }
+}
+
+TEST_F(Tessera, EveryCommandWarnsOfUnknownVariables) {
+  set("TESSERA_BOGUS", "1");
+  EXPECT_EQ(
+      tessera({"env"}).errors,
+      "tessera: warning: TESSERA_BOGUS is not a variable of Tessera; the nearest is TESSERA_LOG, `tessera "
+      "env` lists all\n");
 }
 
 TEST_F(Tessera, EnvPrintsTheTable) {

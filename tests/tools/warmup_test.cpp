@@ -20,7 +20,50 @@ TEST_F(WarmupCommand, ReadsAFile) {
   const SubprocessResult result =
       tessera({"warmup", "--device", "H200", "--file", (folder_ / "calls.txt").string()});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_EQ(result.output, "kernels ready: 0, of them compiled now: 0; calls that run native: 2\n");
+  EXPECT_EQ(
+      result.output,
+      "kernels ready: 0, of them compiled now: 0; calls that run native: 2\n"
+      "where a plan is native there is nothing to compile; -p tile compiles a generated kernel for every "
+      "call\n");
+}
+
+TEST_F(WarmupCommand, ACacheThatIsNotFilledIsAFailure) {
+  const std::vector<std::string> words = {"warmup", "add", "1024x1024", "--arch", "sm_90a", "-p", "tile"};
+  const std::string ready = "kernels ready: 1, of them compiled now: 1; calls that run native: 0\n";
+  set("TESSERA_CACHE_MAX_MB", "0");
+  SubprocessResult result = tessera(words);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.output, ready +
+                               "failed: the cache was not filled: TESSERA_CACHE_MAX_MB=0 leaves no room in " +
+                               place().string() + "\n");
+  set("TESSERA_CACHE_MAX_MB", {});
+  set("TESSERA_DUMP", "ptx");
+  result = tessera(words);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.output, ready + "failed: the cache was not filled: TESSERA_DUMP goes around it\n");
+  set("TESSERA_DUMP", {});
+  write_file(folder_ / "file", "");
+  const std::string file = (folder_ / "file").string();
+  set("TESSERA_CACHE_DIR", file);
+  result = tessera(words);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.output, ready + "failed: the cache was not filled: the kernel cache in " + file +
+                               " cannot be used: Not a directory\n");
+}
+
+TEST_F(WarmupCommand, AnIllegalDumpIsAnErrorOfTheVariable) {
+  for (const std::string value : {"foo", ","}) {
+    set("TESSERA_DUMP", value);
+    const SubprocessResult result = tessera({"warmup", "add", "64x64", "--arch", "sm_90a", "-p", "tile"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(
+        result.output,
+        "kernels ready: 0, of them compiled now: 0; calls that run native: 0\n"
+        "failed: add 64x64 64x64 BFloat16: TESSERA_DUMP=" +
+            value +
+            " is not legal: expected a list, separated by commas, of pass, cuda, ptx, sass; unset it for "
+            "the default ''\n");
+  }
 }
 
 TEST_F(WarmupCommand, WrongWordsAreExplained) {
@@ -32,17 +75,19 @@ TEST_F(WarmupCommand, WrongWordsAreExplained) {
   EXPECT_EQ(device.exit_code, 1);
   EXPECT_EQ(device.errors,
             "tessera warmup: there is no GPU here: say with --device NAME for which one to compile\n");
-  write_file(folder_ / "calls.txt", "add\n");
+  write_file(folder_ / "calls.txt", "# one\nadd\n");
   const SubprocessResult call =
       tessera({"warmup", "--device", "H200", "--file", (folder_ / "calls.txt").string()});
   EXPECT_EQ(call.exit_code, 1);
-  EXPECT_EQ(
-      call.errors,
-      "tessera warmup: 'add' is no call: expected OP SHAPES [flags], as in linear_gelu 4096x768x3072\n");
+  EXPECT_EQ(call.errors, "tessera warmup: " + (folder_ / "calls.txt").string() +
+                             ":2: 'add' is no call: add: expected sizes, as in add 1024x1024\n");
   const SubprocessResult file = tessera({"warmup", "--device", "H200", "--file", "/nowhere"});
   EXPECT_EQ(file.exit_code, 1);
   EXPECT_EQ(file.errors,
-            "tessera warmup: cannot open /nowhere; --file names a file with one call per line\n");
+            "tessera warmup: cannot open /nowhere (No such file or directory); --file names a file with one "
+            "call per line\n");
+  EXPECT_EQ(tessera({"warmup", "--device", "H200", "--file", "/"}).errors,
+            "tessera warmup: cannot open / (Is a directory); --file names a file with one call per line\n");
 }
 
 }  // namespace

@@ -11,11 +11,19 @@
 namespace tessera::autotune {
 namespace {
 
-constexpr std::size_t kShown = 60;  // characters of a wrong value in a message
+constexpr std::size_t kShown = 60;         // characters of a wrong value in a message
+constexpr std::size_t kShownOfWhy = 1000;  // of the parser's own, which quotes the file
 
-std::string shorten(std::string text) {
-  if (text.size() > kShown) text = text.substr(0, kShown) + "...";
+std::string shorten(std::string text, std::size_t most = kShown) {
+  if (text.size() > most) text = text.substr(0, most) + "...";
   return text;
+}
+
+/// "[json.exception.parse_error.101] parse error at line 1, column 2: ..." from the place on.
+std::string why_of(const nlohmann::json::exception& error) {
+  const std::string_view text = error.what();
+  const std::size_t end = text.find("] ");
+  return shorten(std::string(end == text.npos ? text : text.substr(end + 2)), kShownOfWhy);
 }
 
 }  // namespace
@@ -78,6 +86,7 @@ nlohmann::json read_json_file(const std::string& path, std::uintmax_t most_bytes
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   if (error) throw UserError::format("{}: cannot be read: {}", path, error.message());
+  if (bytes == 0) throw UserError::format("{}: is empty", path);
   if (bytes > most_bytes)
     throw UserError::format("{}: has {} bytes, above the limit of {}; is it the right file?", path, bytes,
                             most_bytes);
@@ -86,7 +95,7 @@ nlohmann::json read_json_file(const std::string& path, std::uintmax_t most_bytes
   try {
     return nlohmann::json::parse(file);
   } catch (const nlohmann::json::exception& e) {
-    throw UserError::format("{}: is no JSON: {}", path, shorten(e.what()));
+    throw UserError::format("{}: is no JSON: {}", path, why_of(e));
   }
 }
 

@@ -5,7 +5,8 @@
 #include <charconv>
 #include <fmt/ranges.h>
 #include <limits>
-#include <numeric>
+
+#include "tile_core/base/nearest.h"
 
 namespace tessera::env {
 namespace {
@@ -34,20 +35,8 @@ constexpr std::array kTable = {
     Variable{"TESSERA_UPDATE_GOLDEN", Kind::flag, "0|1", "0", "tests rewrite their golden texts"},
 };
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
+constexpr std::uint64_t kMostMegabytes =
+    std::numeric_limits<std::uint64_t>::max() >> 20U;  // bytes fit 64 bits
 
 }  // namespace
 
@@ -62,7 +51,7 @@ const Variable* find(std::string_view name) {
 
 const Variable& nearest(std::string_view name) {
   return *std::ranges::min_element(kTable, {},
-                                   [&](const Variable& v) { return edit_distance(name, v.name); });
+                                   [&](const Variable& v) { return tessera::edit_distance(name, v.name); });
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -79,7 +68,7 @@ std::optional<std::uint64_t> megabytes(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || number > std::numeric_limits<std::uint64_t>::max() >> 20U) return std::nullopt;
+  if (!whole || number > kMostMegabytes) return std::nullopt;
   return number;
 }
 
@@ -90,8 +79,10 @@ bool legal(const Variable& variable, std::string_view value) {
     case Kind::choice:
     case Kind::flag:
       return is_word(value);
-    case Kind::list:
-      return std::ranges::all_of(split(value, ','), is_word);
+    case Kind::list: {
+      const auto items = split(value, ',');
+      return !items.empty() && std::ranges::all_of(items, is_word);
+    }
     case Kind::megabytes:
       return megabytes(value).has_value();
     case Kind::path:
@@ -110,7 +101,7 @@ std::string legal_values(const Variable& variable) {
     case Kind::list:
       return "a list, separated by commas, of " + words;
     case Kind::megabytes:
-      return "a whole number of megabytes";
+      return fmt::format("a whole number of megabytes from 0 to {}", kMostMegabytes);
     case Kind::path:
     case Kind::name:
       break;

@@ -4,20 +4,19 @@
 #include <string>
 
 #include "tile_core/base/loc.h"
+#include "tile_core/base/user_error.h"
 
 namespace tessera {
 
-/// The caller's program, shape, file or setting is wrong. The text says what, where, the values and a way
-/// out.
-class UserError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-
-  template <typename... Args>
-  static UserError format(fmt::format_string<Args...> text, Args&&... args) {
-    return UserError(fmt::format(text, std::forward<Args>(args)...));
-  }
+template <typename... Args>
+struct ErrorText {
+  using type = fmt::format_string<Args...>;
 };
+
+template <typename... Args>
+UserError UserError::format(typename ErrorText<Args...>::type text, Args&&... args) {
+  return UserError(fmt::format(text, std::forward<Args>(args)...));
+}
 
 /// Tessera is wrong. The text names the pass or room, the value, and how to see more.
 class InternalError : public std::logic_error {

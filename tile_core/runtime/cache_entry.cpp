@@ -58,7 +58,8 @@ DecodedEntry decode_entry(std::string_view bytes, std::string_view key) {
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data() + kMagic.size(), sizeof(length));
   const std::string_view payload = bytes.substr(kHeaderBytes);
-  if (payload.size() != length) return bad(fmt::format("has {} bytes instead of {}", payload.size(), length));
+  if (payload.size() != length)
+    return bad(fmt::format("has {} bytes instead of {}", bytes.size(), kHeaderBytes + length));
   if (sha256(payload) != bytes.substr(kHeaderBytes - 64, 64)) return bad("has a wrong checksum");
 
   const std::size_t line = payload.find('\n');

@@ -4,10 +4,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
 #include <mutex>
-#include <set>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "tile_core/base/env.h"
 #include "tile_core/base/error.h"
 #include "tile_core/base/log.h"
 #include "tile_core/runtime/cache_entry.h"
@@ -25,7 +27,7 @@ Counters counters;
 // Places that failed once: they are left alone until the process ends.
 struct Unusable {
   std::mutex mutex;
-  std::set<std::string> paths;
+  std::map<std::string, std::string> problems;  // by path
 };
 
 Unusable& unusable() {
@@ -33,28 +35,32 @@ Unusable& unusable() {
   return *leaked;
 }
 
-bool is_unusable(const std::string& path) {
+/// Empty: the place has not failed.
+std::string known_problem(const std::string& path) {
   const std::scoped_lock lock(unusable().mutex);
-  return unusable().paths.contains(path);
+  const auto found = unusable().problems.find(path);
+  return found == unusable().problems.end() ? "" : found->second;
+}
+
+std::string name_of(const CachePlace& place) {
+  return place.path.empty() ? "no folder for the kernel cache" : "the kernel cache in " + place.path;
 }
 
 void give_up(const CachePlace& place, const std::string& problem) {
-  const std::string where =
-      place.path.empty() ? "no folder for the kernel cache" : "the kernel cache in " + place.path;
   {
     const std::scoped_lock lock(unusable().mutex);
-    unusable().paths.insert(place.path);
+    unusable().problems.emplace(place.path, problem);
   }
   log::warn_once(
       "cache " + place.path,
       fmt::format("{} cannot be used: {}. Kernels are kept in memory only and compiled again by the next "
                   "process; TESSERA_CACHE_DIR names another folder",
-                  where, problem));
+                  name_of(place), problem));
 }
 
 // The folder of this version's kernels; none, after a warning where there is a problem, if it cannot be used.
 FileDescriptor open_place(const CachePlace& place, bool create) {
-  if (is_unusable(place.path)) return FileDescriptor();
+  if (!known_problem(place.path).empty()) return FileDescriptor();
   std::string problem = place.problem;
   if (problem.empty()) {
     OpenedFolder root = open_cache_root(place.path, create);
@@ -109,6 +115,18 @@ void write(const Cubin& cubin) {
   }
   ++counters.written;
   counters.dropped += drop_oldest(place.path);
+}
+
+std::string why_not_kept(const std::string& key) {
+  const CachePlace place = cache_place();
+  const FileDescriptor folder = open_place(place, false);
+  const std::string name = key + std::string(kEntrySuffix);
+  if (folder && ::faccessat(folder.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return "";
+  if (const std::string problem = known_problem(place.path); !problem.empty())
+    return fmt::format("{} cannot be used: {}", name_of(place), problem);
+  if (env::dumps_anything()) return "TESSERA_DUMP goes around it";
+  return fmt::format("TESSERA_CACHE_MAX_MB={} leaves no room in {}", env::cache_max_bytes() >> 20U,
+                     place.path);
 }
 
 Statistics statistics() {

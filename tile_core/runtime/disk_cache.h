@@ -17,6 +17,10 @@ std::optional<Cubin> read(const std::string& key);
 /// Keeps the kernel, and drops the least recently used ones above TESSERA_CACHE_MAX_MB.
 void write(const Cubin& cubin);
 
+/// Why the kernel of this key, which this process has, is not in the cache: the place cannot be used, the
+/// size limit is too small, TESSERA_DUMP goes around it. Empty where it is there.
+std::string why_not_kept(const std::string& key);
+
 /// What this process did.
 struct Statistics {
   std::uint64_t hits = 0;

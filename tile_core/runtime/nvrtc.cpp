@@ -80,6 +80,8 @@ std::vector<std::string> nvrtc_candidates() {
 }
 
 Nvrtc::Nvrtc(SharedLibrary library) : library_(std::move(library)) {
+  if (library_.find("nvrtcVersion") == nullptr)
+    throw UserError::format("{} is no NVRTC: it has no function nvrtcVersion", path());
   decltype(&::nvrtcVersion) version = nullptr;
   decltype(&::nvrtcGetNumSupportedArchs) arch_count = nullptr;
   decltype(&::nvrtcGetSupportedArchs) supported_archs = nullptr;
@@ -123,7 +125,9 @@ const Nvrtc& Nvrtc::get() {
                                               "NVRTC comes with torch's CUDA build (nvidia/cu13/lib) and "
                                               "with the CUDA toolkit; TESSERA_NVRTC names one")));
     } catch (const UserError& error) {
-      found.failure = error.what();
+      found.failure = setting.empty() ? error.what()
+                                      : fmt::format("TESSERA_NVRTC={}: {}; unset it to search for NVRTC",
+                                                    setting, error.what());
     }
   }
   if (found.nvrtc == nullptr) throw UserError(found.failure);

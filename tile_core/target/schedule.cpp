@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tile_core/base/error.h"
+#include "tile_core/target/schedule_fields.h"
 
 namespace tessera {
 namespace {
@@ -40,11 +41,21 @@ struct Call {
   const Target& target;
 };
 
-/// A rule of the table: the sentence where it is broken, else nothing.
+/// A rule of a table: the sentence where it is broken, else nothing.
+template <typename Subject>
 struct Rule {
   const char* name;
-  std::string (*broken)(const Call& c);
+  std::string (*broken)(const Subject& c);
 };
+
+template <typename Subject, std::size_t N>
+void add_broken(const std::array<Rule<Subject>, N>& rules, const Subject& subject,
+                std::vector<BrokenRule>& broken) {
+  for (const Rule<Subject>& rule : rules) {
+    if (std::string sentence = rule.broken(subject); !sentence.empty())
+      broken.push_back({rule.name, std::move(sentence)});
+  }
+}
 
 bool is_power_of_two(int n) {
   return n > 0 && (n & (n - 1)) == 0;
@@ -56,87 +67,102 @@ std::string out_of_range(const char* field, int value, int highest) {
 }
 
 constexpr int kMaxStages = 8;
+constexpr int kMaxWarps = 32;  // of a block of 1024 threads, on every architecture
 constexpr int kMaxBlocks = 16;
 constexpr int kMaxVector = 16;
 constexpr int kMaxGroups = 3;
 constexpr int kMaxRaster = 64;
 
-const std::array kRules = {
-    Rule{"stages", [](const Call& c) { return out_of_range("stages", c.s.stages, kMaxStages); }},
-    Rule{"stages need cp.async",
-         [](const Call& c) {
-           bool broken = c.s.stages > 1 && !c.target.cp_async;
-           return broken ? fmt::format("stages is {}, and {} has no asynchronous copies", c.s.stages,
-                                       c.target.arch)
-                         : "";
-         }},
-    Rule{"warps",
-         [](const Call& c) {
-           int highest = c.target.max_threads / kLanes;
-           bool good =
-               c.s.warps == Schedule::kAutomatic || (is_power_of_two(c.s.warps) && c.s.warps <= highest);
-           return good ? ""
-                       : fmt::format("warps is {}, and must be a power of two up to {} or automatic",
-                                     c.s.warps, highest);
-         }},
-    Rule{"blocks", [](const Call& c) { return out_of_range("blocks", c.s.blocks, kMaxBlocks); }},
-    Rule{"blocks fit the registers",
-         [](const Call& c) {
-           constexpr int kFewestRegisters = 16;  // a thread cannot do with fewer
-           std::int64_t registers = std::int64_t{c.s.warps} * kLanes * kFewestRegisters;  // of one block
-           bool broken = c.s.blocks > 0 && registers > c.target.registers_sm / c.s.blocks;
-           return broken ? fmt::format(
-                               "{} blocks of {} warps leave less than {} registers a thread of {}'s {}",
-                               c.s.blocks, c.s.warps, kFewestRegisters, c.target.arch, c.target.registers_sm)
-                         : "";
-         }},
-    Rule{"vector",
-         [](const Call& c) {
-           bool good = c.s.vector == Schedule::kAutomatic ||
-                       (is_power_of_two(c.s.vector) && c.s.vector <= kMaxVector);
-           return good ? ""
-                       : fmt::format("vector is {} bytes, and must be 1, 2, 4, 8, 16 or automatic",
-                                     c.s.vector);
-         }},
-    Rule{"groups", [](const Call& c) { return out_of_range("groups", c.s.groups, kMaxGroups); }},
-    Rule{"raster", [](const Call& c) { return out_of_range("raster", c.s.raster, kMaxRaster); }},
-    Rule{"alternate groups are persistent",
-         [](const Call& c) {
-           bool broken = c.s.share == Share::alternate && (c.s.grid == Grid::once || c.s.groups == 1);
-           return std::string(broken ? "share is alternate, which needs two groups and a persistent grid"
-                                     : "");
-         }},
-    Rule{"longest tiles first is an order of a persistent grid",
-         [](const Call& c) {
-           bool broken = c.s.order == TileOrder::longest && c.s.grid == Grid::once;
-           return std::string(broken ? "order is longest, and grid=once leaves the order to the device" : "");
-         }},
-    Rule{"one order of tiles",
-         [](const Call& c) {
-           bool broken = c.s.order == TileOrder::longest && c.s.raster != Schedule::kAutomatic;
-           return broken
-                      ? fmt::format("order is longest, and raster is {}: each orders the tiles", c.s.raster)
-                      : "";
-         }},
-    Rule{"facts name every tensor",
-         [](const Call& c) {
-           bool broken = c.facts.tensors.size() != c.program.tensors.size();
-           return broken ? fmt::format("the call has {} tensors, and the program declares {}",
-                                       c.facts.tensors.size(), c.program.tensors.size())
-                         : "";
-         }},
-    Rule{"dtypes agree",
-         [](const Call& c) {
-           std::size_t count = std::min(c.facts.tensors.size(), c.program.tensors.size());
-           for (std::size_t i = 0; i < count; ++i) {
-             const TensorDecl& decl = c.program.tensors[i];
-             if (c.facts.tensors[i].dtype != decl.dtype) {
-               return fmt::format("tensor '{}' is {} in the call and {} in the program", decl.name,
-                                  name_of(c.facts.tensors[i].dtype), name_of(decl.dtype));
-             }
-           }
-           return std::string();
-         }},
+/// Of the fields alone.
+const std::array kFieldRules = {
+    Rule<Schedule>{"stages", [](const Schedule& s) { return out_of_range("stages", s.stages, kMaxStages); }},
+    Rule<Schedule>{"warps",
+                   [](const Schedule& s) {
+                     bool good = s.warps == Schedule::kAutomatic ||
+                                 (is_power_of_two(s.warps) && s.warps <= kMaxWarps);
+                     return good
+                                ? ""
+                                : fmt::format("warps is {}, and must be a power of two up to {} or automatic",
+                                              s.warps, kMaxWarps);
+                   }},
+    Rule<Schedule>{"blocks", [](const Schedule& s) { return out_of_range("blocks", s.blocks, kMaxBlocks); }},
+    Rule<Schedule>{"vector",
+                   [](const Schedule& s) {
+                     bool good = s.vector == Schedule::kAutomatic ||
+                                 (is_power_of_two(s.vector) && s.vector <= kMaxVector);
+                     return good ? ""
+                                 : fmt::format("vector is {} bytes, and must be 1, 2, 4, 8, 16 or automatic",
+                                               s.vector);
+                   }},
+    Rule<Schedule>{"groups", [](const Schedule& s) { return out_of_range("groups", s.groups, kMaxGroups); }},
+    Rule<Schedule>{"raster", [](const Schedule& s) { return out_of_range("raster", s.raster, kMaxRaster); }},
+    Rule<Schedule>{"alternate groups are persistent",
+                   [](const Schedule& s) {
+                     bool broken = s.share == Share::alternate && (s.grid == Grid::once || s.groups == 1);
+                     return std::string(
+                         broken ? "share is alternate, which needs two groups and a persistent grid" : "");
+                   }},
+    Rule<Schedule>{"longest tiles first is an order of a persistent grid",
+                   [](const Schedule& s) {
+                     bool broken = s.order == TileOrder::longest && s.grid == Grid::once;
+                     return std::string(
+                         broken ? "order is longest, and grid=once leaves the order to the device" : "");
+                   }},
+    Rule<Schedule>{"one order of tiles",
+                   [](const Schedule& s) {
+                     bool broken = s.order == TileOrder::longest && s.raster != Schedule::kAutomatic;
+                     return broken ? fmt::format("order is longest, and raster is {}: each orders the tiles",
+                                                 s.raster)
+                                   : "";
+                   }},
+};
+
+/// Of the fields for a program on a target.
+const std::array kCallRules = {
+    Rule<Call>{"stages need cp.async",
+               [](const Call& c) {
+                 bool broken = c.s.stages > 1 && !c.target.cp_async;
+                 return broken ? fmt::format("stages is {}, and {} has no asynchronous copies", c.s.stages,
+                                             c.target.arch)
+                               : "";
+               }},
+    Rule<Call>{"warps fit a block",
+               [](const Call& c) {
+                 bool broken = c.s.warps > c.target.max_threads / kLanes;
+                 return broken ? fmt::format("warps is {}, and a block of {} has {} threads at the most",
+                                             c.s.warps, c.target.arch, c.target.max_threads)
+                               : "";
+               }},
+    Rule<Call>{
+        "blocks fit the registers",
+        [](const Call& c) {
+          constexpr int kFewestRegisters = 16;  // a thread cannot do with fewer
+          std::int64_t registers = std::int64_t{c.s.warps} * kLanes * kFewestRegisters;  // of one block
+          bool broken = c.s.blocks > 0 && registers > c.target.registers_sm / c.s.blocks;
+          return broken ? fmt::format(
+                              "{} blocks of {} warps leave less than {} registers a thread of {}'s {}",
+                              c.s.blocks, c.s.warps, kFewestRegisters, c.target.arch, c.target.registers_sm)
+                        : "";
+        }},
+    Rule<Call>{"facts name every tensor",
+               [](const Call& c) {
+                 bool broken = c.facts.tensors.size() != c.program.tensors.size();
+                 return broken ? fmt::format("the call has {} tensors, and the program declares {}",
+                                             c.facts.tensors.size(), c.program.tensors.size())
+                               : "";
+               }},
+    Rule<Call>{"dtypes agree",
+               [](const Call& c) {
+                 std::size_t count = std::min(c.facts.tensors.size(), c.program.tensors.size());
+                 for (std::size_t i = 0; i < count; ++i) {
+                   const TensorDecl& decl = c.program.tensors[i];
+                   if (c.facts.tensors[i].dtype != decl.dtype) {
+                     return fmt::format("tensor '{}' is {} in the call and {} in the program", decl.name,
+                                        name_of(c.facts.tensors[i].dtype), name_of(decl.dtype));
+                   }
+                 }
+                 return std::string();
+               }},
 };
 
 }  // namespace
@@ -211,14 +237,17 @@ Schedule schedule_from_text(const std::string& text) {
   return schedule;
 }
 
+std::vector<BrokenRule> broken_fields(const Schedule& schedule) {
+  std::vector<BrokenRule> broken;
+  add_broken(kFieldRules, schedule, broken);
+  return broken;
+}
+
 std::vector<BrokenRule> illegal(const Program& program, const Facts& facts, const Schedule& schedule,
                                 const Target& target) {
   Call call{program, facts, schedule, target};
-  std::vector<BrokenRule> broken;
-  for (const Rule& rule : kRules) {
-    if (std::string sentence = rule.broken(call); !sentence.empty())
-      broken.push_back({rule.name, std::move(sentence)});
-  }
+  std::vector<BrokenRule> broken = broken_fields(schedule);
+  add_broken(kCallRules, call, broken);
   return broken;
 }
 

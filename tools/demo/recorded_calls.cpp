@@ -24,7 +24,8 @@ std::optional<Call> call_from(std::string_view op, Values v) {
   if (op == "linear" || op == "linear_gelu") {
     const std::optional<at::Tensor> bias = optional_tensor(v[2]);
     const Activation activation = op == "linear" ? Activation::none : activation_from(v[3].toStringView());
-    const char* const name = op == "linear" ? "linear" : "linear_gelu";  // a call keeps no copy
+    const OperatorName name =
+        activation == Activation::none ? OperatorName("linear") : OperatorName("linear_gelu");
     return call_of(LinearArguments{name, v[0].toTensor(), v[1].toTensor(), bias, activation});
   }
   if (op != "scaled_dot_product_attention") return {};

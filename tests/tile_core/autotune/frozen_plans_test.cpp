@@ -34,7 +34,8 @@ TEST_F(FrozenPlansTest, ComeBackForTheirVeryShape) {
 }
 
 TEST_F(FrozenPlansTest, AFileThatIsNotWholeIsAnError) {
-  EXPECT_TRUE(error_of("").starts_with("FILE: is no JSON: "));
+  EXPECT_EQ(error_of(""), "FILE: is empty");
+  EXPECT_TRUE(error_of("[").starts_with("FILE: is no JSON: parse error at line 1, column 2: "));
   EXPECT_EQ(error_of("{\"format\": 9, \"plans\": []}"),
             "FILE.format: expected a whole number from 1 to 1, but got 9");
   EXPECT_EQ(

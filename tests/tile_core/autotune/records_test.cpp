@@ -115,8 +115,11 @@ TEST_F(RecordsTest, OfAnotherLibraryAreNone) {
 }
 
 TEST_F(RecordsTest, B113_FilesThatAreNoJson) {
-  EXPECT_TRUE(problem_of("").starts_with("FILE: is no JSON: "));
-  EXPECT_TRUE(problem_of("{\"format\": 1, \"rec").starts_with("FILE: is no JSON: "));
+  EXPECT_EQ(problem_of(""), "FILE: is empty; the file is not used");
+  EXPECT_EQ(problem_of("{\"format\": 1,\n \"records\": nonsense}"),
+            "FILE: is no JSON: parse error at line 2, column 14: syntax error while parsing value - invalid "
+            "literal; last read: '\"records\": no'; the file is not used");
+  EXPECT_TRUE(problem_of("{\"format\": 1, \"rec").starts_with("FILE: is no JSON: parse error at line 1, "));
   EXPECT_TRUE(problem_of("\xff\xfe\x00garbage").starts_with("FILE: is no JSON: "));
   EXPECT_TRUE(problem_of("{\"format\": 1, \"records\": [\"\xc3\x28\"]}").starts_with("FILE: is no JSON: "));
   EXPECT_EQ(

@@ -65,14 +65,18 @@ TEST(Env, BadValuesNameTheVariableTheValueAndTheLegalOnes) {
        "unset it for "
        "the default ''",
        env::dumps_anything},
+      {"TESSERA_DUMP", ",",
+       "TESSERA_DUMP=, is not legal: expected a list, separated by commas, of pass, cuda, ptx, sass; unset "
+       "it "
+       "for the default ''",
+       env::dumps_anything},
       {"TESSERA_CACHE_MAX_MB", "-1",
-       "TESSERA_CACHE_MAX_MB=-1 is not legal: expected a whole number of megabytes; unset it for the default "
-       "'1024'",
+       "TESSERA_CACHE_MAX_MB=-1 is not legal: expected a whole number of megabytes from 0 to "
+       "17592186044415; unset it for the default '1024'",
        env::cache_max_bytes},
       {"TESSERA_CACHE_MAX_MB", "99999999999999999999",
-       "TESSERA_CACHE_MAX_MB=99999999999999999999 is not legal: expected a whole number of megabytes; unset "
-       "it for the "
-       "default '1024'",
+       "TESSERA_CACHE_MAX_MB=99999999999999999999 is not legal: expected a whole number of megabytes "
+       "from 0 to 17592186044415; unset it for the default '1024'",
        env::cache_max_bytes},
   };
   for (const BadValue& bad : cases) {

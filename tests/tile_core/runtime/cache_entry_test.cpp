@@ -1,5 +1,6 @@
 #include "tile_core/runtime/cache_entry.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/tile_core/runtime/fake_cubin.h"
@@ -34,6 +35,8 @@ TEST(CacheEntry, EveryTruncationIsRejected) {
     ASSERT_FALSE(entry.cubin) << length;
     ASSERT_FALSE(entry.problem.empty()) << length;
   }
+  EXPECT_EQ(decode_entry(bytes.substr(0, 100), cubin.key).problem,
+            fmt::format("has 100 bytes instead of {}", bytes.size()));
   EXPECT_FALSE(decode_entry(bytes + "x", cubin.key).cubin);
 }
 

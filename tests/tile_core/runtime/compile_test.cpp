@@ -97,11 +97,21 @@ TEST(Compile, B117UnknownArchitectureSaysWhatToDo) {
 TEST(Compile, MissingNvrtcListsWhatWasTried) {
   const ScopedVariable nowhere("TESSERA_NVRTC", "/nowhere/libnvrtc.so");
   EXPECT_EQ(message_of<UserError>([] { compile(test::small_kernel(1), Target::named("sm_90a")); }),
-            "NVRTC, the CUDA run-time compiler, was not found; tried:\n"
+            "TESSERA_NVRTC=/nowhere/libnvrtc.so: NVRTC, the CUDA run-time compiler, was not found; tried:\n"
             "  /nowhere/libnvrtc.so: /nowhere/libnvrtc.so: cannot open shared object file: No such file or "
             "directory\n"
             "NVRTC comes with torch's CUDA build (nvidia/cu13/lib) and with the CUDA toolkit; TESSERA_NVRTC "
-            "names one");
+            "names one; unset it to search for NVRTC");
+}
+
+TEST(Compile, ALibraryThatIsNoNvrtcIsNamed) {
+  const ScopedVariable libc("TESSERA_NVRTC", "libc.so.6");
+  const std::string text =
+      message_of<UserError>([] { compile(test::small_kernel(1), Target::named("sm_90a")); });
+  EXPECT_TRUE(text.starts_with("TESSERA_NVRTC=libc.so.6: /")) << text;
+  EXPECT_TRUE(
+      text.ends_with("/libc.so.6 is no NVRTC: it has no function nvrtcVersion; unset it to search for NVRTC"))
+      << text;
 }
 
 TEST(Compile, ALoadedNvrtcIsTriedFirst) {

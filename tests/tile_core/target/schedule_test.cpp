@@ -1,9 +1,8 @@
-#include "tile_core/target/schedule.h"
-
 #include <gtest/gtest.h>
 #include <limits>
 
 #include "tile_core/base/error.h"
+#include "tile_core/target/schedule_fields.h"
 
 namespace tessera {
 namespace {
@@ -24,12 +23,25 @@ TEST(Schedule, RegistersBoundTheBlocksOfAMultiprocessor) {
   EXPECT_EQ(broken({.blocks = 16}), Names());
 }
 
+TEST(Schedule, FieldsAreJudgedByThemselves) {
+  const auto sentences = [](const Schedule& schedule) {
+    std::vector<std::string> all;
+    for (const BrokenRule& rule : broken_fields(schedule)) all.push_back(rule.sentence);
+    return all;
+  };
+  EXPECT_EQ(sentences({}), Names());
+  EXPECT_EQ(sentences({.warps = 32, .blocks = 5}), Names());  // a target's registers say no
+  EXPECT_EQ(sentences({.warps = 3, .vector = 7}),
+            (Names{"warps is 3, and must be a power of two up to 32 or automatic",
+                   "vector is 7 bytes, and must be 1, 2, 4, 8, 16 or automatic"}));
+}
+
 TEST(Schedule, NumbersOfAnySizeAreJudged) {
   constexpr int kMost = std::numeric_limits<int>::max();
   EXPECT_EQ(broken({.warps = 1 << 30, .blocks = 1 << 30}),
-            (Names{"warps", "blocks", "blocks fit the registers"}));
+            (Names{"warps", "blocks", "warps fit a block", "blocks fit the registers"}));
   EXPECT_EQ(broken({.warps = kMost, .blocks = kMost}),
-            (Names{"warps", "blocks", "blocks fit the registers"}));
+            (Names{"warps", "blocks", "warps fit a block", "blocks fit the registers"}));
   EXPECT_EQ(broken({.warps = -8, .blocks = -kMost}), (Names{"warps", "blocks"}));
 }
 
