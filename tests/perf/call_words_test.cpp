@@ -9,11 +9,11 @@ namespace {
 
 TEST(CallWords, ReadsEveryOption) {
   const CallSpec spec = call_from_text(
-      "scaled_dot_product_attention 2x16x4096x128 --causal --mask added --kv-heads 4 --kv-length 77 --dtype "
+      "scaled_dot_product_attention 2x16x4096x128 --mask added --kv-heads 4 --kv-length 77 --dtype "
       "f16");
   EXPECT_EQ(spec.op, "scaled_dot_product_attention");
   EXPECT_EQ(spec.shape, (std::vector<std::int64_t>{2, 16, 4096, 128}));
-  EXPECT_TRUE(spec.causal);
+  EXPECT_TRUE(call_from_text("flash_attention 1x2x3x4 --causal").causal);
   EXPECT_EQ(spec.mask, CallSpec::Mask::added);
   EXPECT_EQ(spec.kv_heads, 4);
   EXPECT_EQ(spec.kv_length, 77);
