@@ -56,8 +56,8 @@ std::string arithmetic_text(const Program& program, const Inst& inst) {
       [](const Binary& o) { return std::string(name_of(o.fn)); },
       [](const Reduce& o) { return std::string(name_of(o.fn)); },
       [](const ReduceWarp& o) { return std::string(name_of(o.fn)); },
-      [](const Select&) { return std::string("select"); }, [](const Cast&) { return std::string("cast"); },
-      [](const auto&) { return std::string(); });
+      [](const Fma&) { return std::string("fma"); }, [](const Select&) { return std::string("select"); },
+      [](const Cast&) { return std::string("cast"); }, [](const auto&) { return std::string(); });
 }
 
 }  // namespace tessera::tools

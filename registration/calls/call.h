@@ -25,16 +25,16 @@ class Call {
   Call(OperatorName name, const ops::Operator& op) : name_(name), op_(&op) {}
 
   /// The calls below follow the order of the program's declarations.
-  void tensor(const TensorView& view) { tensors_[tensor_count_++] = view; }
+  void tensor(const TensorView& view) { tensors_.at(tensor_count_++) = view; }
   /// Outputs follow all inputs and have no memory before `bind`.
   void output(const TensorView& view) {
     tensor(view);
     ++output_count_;
   }
-  void scalar(float value) { scalars_[scalar_count_++] = ScalarValue::f32(value); }
-  void scalar(std::int64_t value) { scalars_[scalar_count_++] = ScalarValue::i64(value); }
-  void flag(const char* name, std::int64_t value) { flags_[flag_count_++] = {name, value}; }
-  void dim(const char* name, std::int64_t size) { dims_[dim_count_++] = {name, size}; }
+  void scalar(float value) { scalars_.at(scalar_count_++) = ScalarValue::f32(value); }
+  void scalar(std::int64_t value) { scalars_.at(scalar_count_++) = ScalarValue::i64(value); }
+  void flag(const char* name, std::int64_t value) { flags_.at(flag_count_++) = {name, value}; }
+  void dim(const char* name, std::int64_t size) { dims_.at(dim_count_++) = {name, size}; }
 
   std::size_t first_output() const { return tensor_count_ - output_count_; }
   /// Gives a tensor its memory.

@@ -56,6 +56,7 @@ TEST_F(Show, AnotherVariantIsAnotherKernel) {
       tessera({"show", "softmax", "512x1024", "--stage", "tile", "--variant", "2"}).output;
   EXPECT_NE(first, "");
   EXPECT_NE(second, "");
+  EXPECT_NE(first, second);
 }
 
 /// The text of a stage of a linear in tiles and with a schedule by hand.

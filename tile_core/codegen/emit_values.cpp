@@ -122,8 +122,10 @@ void Emitter::emit_value(const Inst& inst) {
         inst, fmt::format("{} + ({}) + ({})", name(index->start), thread_coordinate(type.layout, index->axis),
                           register_coordinate(type.layout, index->axis, "r")));
   }
-  if (const Scalar* scalar = std::get_if<Scalar>(&inst.op))
+  if (const Scalar* scalar = std::get_if<Scalar>(&inst.op)) {
+    numbers_.insert(id);
     return pointwise(inst, "p.scalar_" + p_.scalars.at(index_of(scalar->scalar)).name);
+  }
   if (const Size* size = std::get_if<Size>(&inst.op))
     return pointwise(inst, "p.size_" + p_.dim(size->dim).name);
   if (std::holds_alternative<BlockIndex>(inst.op)) return pointwise(inst, "block_index()");
@@ -134,7 +136,8 @@ void Emitter::emit_value(const Inst& inst) {
     auto index = indices_.find(o->a);
     bool bounded = index != indices_.end() && (o->fn == BinaryFn::lt || o->fn == BinaryFn::le);
     if (!bounded) return pointwise(inst, rounded(binary(*o, wide(o->a), wide(o->b))));
-    return pointwise(inst, below(index->second, o->fn, at(o->b), type.layout));
+    const std::string bound = numbers_.contains(o->b) ? fmt::format("as_bound({})", at(o->b)) : at(o->b);
+    return pointwise(inst, below(index->second, o->fn, bound, type.layout));
   }
   if (const Fma* o = std::get_if<Fma>(&inst.op))
     return pointwise(inst, fmt::format("math_fma({}, {}, {})", at(o->a), at(o->b), at(o->c)));

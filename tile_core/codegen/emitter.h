@@ -171,6 +171,7 @@ class Emitter {
   std::map<ValueId, ValueId> handed_over_;  // of what an open loop's body yields: the parameter
   std::map<ValueId, Channel> channels_;
   std::map<ValueId, Index> indices_;
+  std::set<ValueId> numbers_;  // scalars of the call
   std::vector<TensorMap> maps_;
   std::map<std::string, std::string> dots_;  // declarations by name
   const Role* role_ = nullptr;               // whose body is printed

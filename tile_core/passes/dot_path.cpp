@@ -12,6 +12,7 @@ namespace {
 constexpr int kMaxColumns = 256;
 constexpr int kColumnStep = 8;
 constexpr int kDepth = 16;          // contracted elements of one wgmma on 16-bit operands
+constexpr int kMaxBox = 256;        // lanes that one bulk copy takes along a dim
 constexpr int kBulkAlignment = 16;  // bytes, of addresses and strides
 
 std::vector<const Dot*> dots_of(const Program& program) {
@@ -29,6 +30,46 @@ bool nests_dots(const Block& block, int depth) {
     const Loop* loop = std::get_if<Loop>(&inst.op);
     return loop != nullptr && nests_dots(loop->body, depth + (loop->axis == AxisId::none ? 0 : 1));
   });
+}
+
+bool holds(const Block& block, bool (*is)(const Inst&)) {
+  bool found = false;
+  for_each_inst(block, [&](const Inst& inst) { found = found || is(inst); });
+  return found;
+}
+
+/// Whether a loop stands beside a dot in the dot's loop.
+bool nests_loops(const Block& block) {
+  return std::any_of(block.insts.begin(), block.insts.end(), [](const Inst& inst) {
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    if (loop == nullptr) return false;
+    if (loop->axis == AxisId::none) return nests_loops(loop->body);
+    return holds(loop->body, [](const Inst& i) { return std::holds_alternative<Dot>(i.op); }) &&
+           holds(loop->body, [](const Inst& i) { return std::holds_alternative<Loop>(i.op); });
+  });
+}
+
+/// Whether a scalar is made from scalars alone: then every role can make it.
+bool is_made_of_scalars(const Program& p, const Uses& uses, ValueId id) {
+  if (!p.type(id).axes.empty()) return false;
+  const Inst& inst = uses.definer(id);
+  if (std::holds_alternative<Loop>(inst.op)) return true;  // its start
+  bool all = true;
+  for_each_operand(inst.op, [&](ValueId operand) { all = all && is_made_of_scalars(p, uses, operand); });
+  return all;
+}
+
+/// The name of an axis whose loop has bounds made from tiles; empty: there is none.
+std::string bounds_of_tiles(const Program& p) {
+  const Uses uses(p);
+  std::string name;
+  for_each_inst(p.body, [&](const Inst& inst) {
+    const Loop* loop = std::get_if<Loop>(&inst.op);
+    if (loop == nullptr || loop->axis == AxisId::none) return;
+    if (!is_made_of_scalars(p, uses, loop->begin) || !is_made_of_scalars(p, uses, loop->end))
+      name = p.axis(loop->axis).name;
+  });
+  return name;
 }
 
 /// One dot's conditions, in words.
@@ -55,7 +96,9 @@ class Conditions {
       if (std::string broken = not_bulk(*load); !broken.empty()) return broken;
     }
     const Load* load = loaded(dot.b);
-    return load == nullptr ? "its second operand is computed" : not_bulk(*load);
+    if (load == nullptr) return "its second operand is computed";
+    if (!only_multiplied(dot.b)) return "its second operand is used elsewhere, too";
+    return not_bulk(*load);
   }
 
  private:
@@ -65,6 +108,13 @@ class Conditions {
     const Inst* definer = &uses_.definer(id);
     if (const Convert* convert = std::get_if<Convert>(&definer->op)) definer = &uses_.definer(convert->a);
     return std::get_if<Load>(&definer->op);
+  }
+
+  bool only_multiplied(ValueId id) const {
+    const auto& users = uses_.users(id);
+    return std::holds_alternative<Load>(uses_.definer(id).op) &&
+           std::all_of(users.begin(), users.end(),
+                       [](const Inst* user) { return std::holds_alternative<Dot>(user->op); });
   }
 
   std::string not_bulk(const Load& load) const {
@@ -79,6 +129,11 @@ class Conditions {
     AxisId fastest = load.subscripts.at(static_cast<std::size_t>(facts.contiguous_dim)).axis;
     if (fastest == AxisId::none || swizzle_of(p_, tensor.dtype, fastest) == 0)
       return fmt::format("tensor '{}' is not read in rows of 32 bytes along its contiguous dim", tensor.name);
+    for (const Subscript& s : load.subscripts) {
+      if (s.axis != AxisId::none && s.axis != fastest && extent(s.axis) > kMaxBox)
+        return fmt::format("a tile of tensor '{}' has {} lanes along a dim, and a box {} at the most",
+                           tensor.name, extent(s.axis), kMaxBox);
+    }
     return "";
   }
 
@@ -151,6 +206,9 @@ std::string why_not_wgmma(const Program& program, const PassContext& context) {
   std::vector<const Dot*> dots = dots_of(program);
   if (dots.empty()) return "the program has no dot";
   if (nests_dots(program.body, 0)) return "a dot stands in a loop inside of a loop";
+  if (nests_loops(program.body)) return "a loop stands in the loop of a dot";
+  if (std::string axis = bounds_of_tiles(program); !axis.empty())
+    return fmt::format("the loop over '{}' has a bound that is made from a tile", axis);
   Sharing sharing = sharing_of(program, context);
   if (sharing.row_groups() > 1 && common_rows(program) == AxisId::none)
     return fmt::format("{} warpgroups share a tile, but the dots have no common axis of rows",

@@ -84,7 +84,20 @@ class FindParts {
     trailing_ = {last};
     if (!follow(loop_.parameters[i], *last) || !take_slot(dot->b)) return std::nullopt;
     absorb(dot->a);
-    return split(i, *source);
+    return reads_other_parameters(loop_.parameters[i]) ? std::nullopt : std::optional(split(i, *source));
+  }
+
+  /// Whether what trails reads another value that comes from the iteration before its own.
+  bool reads_other_parameters(ValueId accumulator) const {
+    bool reads = false;
+    auto look = [&](ValueId id) {
+      const auto& all = loop_.parameters;
+      reads = reads || (id != accumulator && std::find(all.begin(), all.end(), id) != all.end());
+    };
+    for (const auto* part : {&trailing_, &operand_}) {
+      for (const Inst* inst : *part) for_each_use(*inst, look);
+    }
+    return reads;
   }
 
   /// The last dot of this iteration that a value is made from.

@@ -98,7 +98,8 @@ const std::array kFieldRules = {
     Rule<Schedule>{"raster", [](const Schedule& s) { return out_of_range("raster", s.raster, kMaxRaster); }},
     Rule<Schedule>{"alternate groups are persistent",
                    [](const Schedule& s) {
-                     bool broken = s.share == Share::alternate && (s.grid == Grid::once || s.groups == 1);
+                     bool two = s.groups == Schedule::kAutomatic || s.groups == 2;
+                     bool broken = s.share == Share::alternate && (s.grid == Grid::once || !two);
                      return std::string(
                          broken ? "share is alternate, which needs two groups and a persistent grid" : "");
                    }},

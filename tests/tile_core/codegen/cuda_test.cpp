@@ -6,6 +6,7 @@
 #include "tests/support/emulated_result.h"
 #include "tests/support/golden.h"
 #include "tile_core/base/error.h"
+#include "tile_core/dsl/math.h"
 #include "tile_core/passes/pipeline.h"
 
 namespace tessera {
@@ -120,6 +121,24 @@ TEST_P(Renamed, GivesTheSameTextApartFromNames) {
   std::string text = emitted(renamed, call).text;
   for (const auto& [now, before] : names) text = replaced_all(text, now, before);
   EXPECT_EQ(text, emitted(c.program, c.calls.front()).text);
+}
+
+/// "No limit" is the largest int64, from which an index can be taken once only.
+TEST(Cuda, ANumberOfTheCallBoundsIndicesWhateverItIs) {
+  using namespace dsl;
+  Builder p("limited");
+  Dim M = p.dim("M");
+  In x = p.in("x", f32, {M});
+  Out out = p.out("out", f32, {M});
+  Tile limit = p.scalar("limit", i64);
+  Axis m = p.grid(M, 64);
+  out(m) = where(m.index() <= limit, x(m), 0);
+  Program program = p.finish();
+  for (double value : {-3.0, 70.0, 0x1p62, -0x1p62}) {
+    test::Call call{{{"M", 100}}, {{"limit", value}}};
+    EXPECT_TRUE(test::emulates(program, call, {}, 0)) << value;
+    EXPECT_NE(emitted(program, call).text.find("as_bound(v"), std::string::npos);
+  }
 }
 
 TEST(Cuda, NamesMayMeanSomethingInCpp) {

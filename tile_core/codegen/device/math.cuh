@@ -47,6 +47,12 @@ __device__ __forceinline__ Int math_div(Int a, Int b) {
 template <typename Int>
 __device__ __forceinline__ Int math_mod(Int a, Int b) { return a - math_div(a, b) * b; }
 
+/// A number of the call as a bound of indices: at the ends of int64, which stand for "none", differences would
+/// wrap.
+__device__ __forceinline__ int64 as_bound(int64 x) {
+  constexpr int64 kFar = int64(1) << 62;
+  return math_max(math_min(x, kFar), -kFar);
+}
 /// How many of the indices first, first + 1, ... are below the bound, at most 2^30: more than a tile has.
 __device__ __forceinline__ int steps_below(int64 bound, int64 first) {
   return static_cast<int>(math_max(math_min(bound - first, int64(1) << 30), int64(0)));

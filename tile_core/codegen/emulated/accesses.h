@@ -68,7 +68,9 @@ inline void note_read(const void* address, int bytes, const Place& place, Stamp 
       if (r.agent == reader.agent || (free == nullptr && is_before(r))) free = &r;
       if (r.agent == reader.agent) break;
     }
-    if (free != nullptr) *free = reader;
+    // More are not remembered: of a race one is found, whoever it is with.
+    if (free == nullptr) free = &s.readers[reader.agent % std::size(s.readers)];
+    *free = reader;
   }
 }
 inline void note_read(const void* address, int bytes, const Place& place) {

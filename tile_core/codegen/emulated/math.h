@@ -87,6 +87,10 @@ Int math_mod(Int a, Int b) {
   return b == 0 ? 0 : a - math_div(a, b) * b;
 }
 
+inline int64 as_bound(int64 x) {
+  constexpr int64 kFar = int64(1) << 62;
+  return math_max(math_min(x, kFar), -kFar);
+}
 /// How many of the indices first, first + 1, ... are below the bound, at most 2^30: more than a tile has.
 inline int steps_below(int64 bound, int64 first) {
   using Unsigned = unsigned long long;  // as large as any distance
