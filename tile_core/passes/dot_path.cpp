@@ -59,17 +59,17 @@ bool is_made_of_scalars(const Program& p, const Uses& uses, ValueId id) {
   return all;
 }
 
-/// The name of an axis whose loop has bounds made from tiles; empty: there is none.
-std::string bounds_of_tiles(const Program& p) {
+/// An axis whose loop has bounds made from tiles; none: there is none.
+AxisId axis_bounded_by_tiles(const Program& p) {
   const Uses uses(p);
-  std::string name;
+  AxisId axis = AxisId::none;
   for_each_inst(p.body, [&](const Inst& inst) {
     const Loop* loop = std::get_if<Loop>(&inst.op);
     if (loop == nullptr || loop->axis == AxisId::none) return;
     if (!is_made_of_scalars(p, uses, loop->begin) || !is_made_of_scalars(p, uses, loop->end))
-      name = p.axis(loop->axis).name;
+      axis = loop->axis;
   });
-  return name;
+  return axis;
 }
 
 /// One dot's conditions, in words.
@@ -131,8 +131,8 @@ class Conditions {
       return fmt::format("tensor '{}' is not read in rows of 32 bytes along its contiguous dim", tensor.name);
     for (const Subscript& s : load.subscripts) {
       if (s.axis != AxisId::none && s.axis != fastest && extent(s.axis) > kMaxBox)
-        return fmt::format("a tile of tensor '{}' has {} lanes along a dim, and a box {} at the most",
-                           tensor.name, extent(s.axis), kMaxBox);
+        return fmt::format("tensor '{}' has {} lanes of a dim in a tile, and a box {}", tensor.name,
+                           extent(s.axis), kMaxBox);
     }
     return "";
   }
@@ -207,8 +207,8 @@ std::string why_not_wgmma(const Program& program, const PassContext& context) {
   if (dots.empty()) return "the program has no dot";
   if (nests_dots(program.body, 0)) return "a dot stands in a loop inside of a loop";
   if (nests_loops(program.body)) return "a loop stands in the loop of a dot";
-  if (std::string axis = bounds_of_tiles(program); !axis.empty())
-    return fmt::format("the loop over '{}' has a bound that is made from a tile", axis);
+  if (AxisId axis = axis_bounded_by_tiles(program); axis != AxisId::none)
+    return fmt::format("the loop over '{}' has a bound that is made from a tile", program.axis(axis).name);
   Sharing sharing = sharing_of(program, context);
   if (sharing.row_groups() > 1 && common_rows(program) == AxisId::none)
     return fmt::format("{} warpgroups share a tile, but the dots have no common axis of rows",

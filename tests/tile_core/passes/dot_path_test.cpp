@@ -42,7 +42,7 @@ Program plain(int rows) {
 TEST(DotPath, KnowsHowLargeABoxIs) {
   EXPECT_EQ(why_not(plain(256)), "");
   EXPECT_EQ(why_not(plain(384)),
-            "the dot over 'k': a tile of tensor 'a' has 384 lanes along a dim, and a box 256 at the most");
+            "the dot over 'k': tensor 'a' has 384 lanes of a dim in a tile, and a box 256");
 }
 
 TEST(DotPath, HasNoLoopBesideADot) {
