@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kAlignment = 16;   // bytes, of the widest access
 constexpr int kPatternRows = 8;  // that a swizzle's pattern repeats after
-constexpr int kMaxBox = 256;     // lanes of a dim that one bulk copy takes
 constexpr std::size_t kMaxBoxDims = 5;
 
 class SlotRules {

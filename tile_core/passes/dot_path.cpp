@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "tile_core/ir/channel.h"
 #include "tile_core/ir/operands.h"
 #include "tile_core/target/access.h"
 
@@ -12,7 +13,6 @@ namespace {
 constexpr int kMaxColumns = 256;
 constexpr int kColumnStep = 8;
 constexpr int kDepth = 16;          // contracted elements of one wgmma on 16-bit operands
-constexpr int kMaxBox = 256;        // lanes that one bulk copy takes along a dim
 constexpr int kBulkAlignment = 16;  // bytes, of addresses and strides
 
 std::vector<const Dot*> dots_of(const Program& program) {

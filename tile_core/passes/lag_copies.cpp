@@ -4,27 +4,26 @@
 #include <vector>
 
 #include "tile_core/ir/operands.h"
+#include "tile_core/passes/flights.h"
 #include "tile_core/passes/loop_arithmetic.h"
 
 namespace tessera {
 namespace {
 
 /// The channel whose barriers a copy or a passing belongs to; none of other instructions.
-ValueId barriers_of(const Inst& inst, const Uses& uses) {
+ValueId barriers_of(const Program& program, const Inst& inst) {
   const CopyIn* copy = std::get_if<CopyIn>(&inst.op);
+  if (copy != nullptr) return tessera::barriers_of(program, copy->to.channel);
   const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
-  ValueId id = copy != nullptr ? copy->to.channel : pass != nullptr ? pass->slot.channel : ValueId::none;
-  if (id == ValueId::none) return id;
-  ValueId leader = std::get<Channel>(uses.definer(id).op).with;
-  return leader == ValueId::none ? id : leader;
+  return pass == nullptr ? ValueId::none : tessera::barriers_of(program, pass->slot.channel);
 }
 
 class RotateCopies {
  public:
-  RotateCopies(Rewriter& r, const Inst& inst, const Uses& uses, const std::set<ValueId>& trailing)
+  RotateCopies(Rewriter& r, const Inst& inst, const std::set<ValueId>& trailing)
       : r_(r), inst_(inst), old_(std::get<Loop>(inst.op)), at_(r, inst) {
     for (const Inst& i : old_.body.insts) {
-      ValueId channel = barriers_of(i, uses);
+      ValueId channel = barriers_of(r.in(), i);
       bool trails = channel != ValueId::none && trailing.contains(channel);
       if (!trails) leads_.push_back(&i);
       if (trails || channel == ValueId::none) trails_.push_back(&i);  // what both need is made twice
@@ -77,17 +76,17 @@ class RotateCopies {
 
 }  // namespace
 
-bool copies_for_trailing(const Loop& loop, const Uses& uses, const std::set<ValueId>& trailing) {
+bool copies_for_trailing(const Program& program, const Loop& loop, const std::set<ValueId>& trailing) {
   bool trails = false, leads = false;
   for (const Inst& inst : loop.body.insts) {
     if (!std::holds_alternative<CopyIn>(inst.op)) continue;
-    (trailing.contains(barriers_of(inst, uses)) ? trails : leads) = true;
+    (trailing.contains(barriers_of(program, inst)) ? trails : leads) = true;
   }
   return trails && leads && loop.ticket != ValueId::none && loop.carried.empty();
 }
 
-void rotate_copies(Rewriter& r, const Inst& inst, const Uses& uses, const std::set<ValueId>& trailing) {
-  RotateCopies(r, inst, uses, trailing).run();
+void rotate_copies(Rewriter& r, const Inst& inst, const std::set<ValueId>& trailing) {
+  RotateCopies(r, inst, trailing).run();
 }
 
 }  // namespace tessera

@@ -338,8 +338,8 @@ Program lag_dots(const Program& in, const PassContext& context) {
       Rotate(r, inst, parts->second, turns).run();
       return true;
     }
-    if (!copies_for_trailing(*loop, uses, trailing)) return false;
-    rotate_copies(r, inst, uses, trailing);
+    if (!copies_for_trailing(in, *loop, trailing)) return false;
+    rotate_copies(r, inst, trailing);
     return true;
   });
 }

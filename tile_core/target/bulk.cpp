@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <fmt/format.h>
 
+#include "tile_core/ir/channel.h"
+
 namespace tessera {
 namespace {
 
@@ -10,7 +12,6 @@ constexpr std::int64_t kAlignment = 16;                     // bytes, of the add
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;  // bytes; strides are below
 constexpr std::int64_t kMaxSize = std::int64_t{1}
                                   << 31;  // a map takes 2^32, but coordinates are 32-bit signed
-constexpr int kMaxBox = 256;
 
 std::string why_not_size(const TensorView& view, int dim) {
   const std::int64_t size = view.sizes[static_cast<std::size_t>(dim)];

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tile_core/base/error.h"
+#include "tile_core/interpreter/arithmetic.h"
 
 namespace tessera::test {
 namespace {
@@ -69,24 +69,8 @@ class Walk {
   }
 
   static std::int64_t computed(BinaryFn fn, std::int64_t a, std::int64_t b) {
-    switch (fn) {
-      case BinaryFn::add:
-        return a + b;
-      case BinaryFn::sub:
-        return a - b;
-      case BinaryFn::mul:
-        return a * b;
-      case BinaryFn::div:
-        return b == 0 ? 0 : a / b;
-      case BinaryFn::mod:
-        return b == 0 ? 0 : a % b;
-      case BinaryFn::min:
-        return std::min(a, b);
-      case BinaryFn::max:
-        return std::max(a, b);
-      default:
-        throw InternalError::format("no scalar of a mapped grid is made by '{}'", name_of(fn));
-    }
+    return static_cast<std::int64_t>(
+        interpreter::apply(fn, i64, static_cast<double>(a), static_cast<double>(b)));
   }
 
   const Program& p_;
