@@ -42,20 +42,27 @@ Program program(const Facts& facts, const Tiles& tiles) {
     Tile added = masked == kAdded ? scores + mask.front()(batch, head, i, j) : scores;
     Tile chosen = masked == kBoolean ? where(mask.front()(batch, head, i, j), added, -inf) : added;
     Tile weights = row.weights(causal ? where(j.index() <= last, chosen, -inf) : chosen, j);
-    acc = acc * row.keep() + dot(cast(dtype, weights), value(batch, kv_head, j, e), j);
+    acc = rescale(acc, row.keep()) + dot(cast(dtype, weights), value(batch, kv_head, j, e), j);
   }
   output(batch, head, i, e) = cast(dtype, acc * row.inverse_total());
   logsumexp(batch, head, i) = row.logsumexp();
   return p.finish();
 }
 
-/// Two warpgroups of 64 rows, one's softmax under the other's dots; one for few rows. Of long rows a step's
-/// scores are fewer: their sums take the registers.
-Variant warpgroups(int i, int d, int e) {
+/// Warpgroups of 64 rows, one's softmax under the other's dots: two, or more where rows are short, so that
+/// their sums leave the registers for it; one for few rows. Of long rows, or beside a mask, a step's scores
+/// are fewer.
+void offer_warpgroups(std::int64_t rows, int d, int e, bool masked, std::vector<Variant>& variants) {
   bool wide = std::max(d, e) > 128, narrow = std::max(d, e) <= 64;
-  Tiles tiles{{"i", i}, {"j", wide ? 64 : 128}, {"d", d}, {"e", e}};
-  if (i == 64) return {tiles, {.stages = narrow ? 4 : 2, .groups = 1}};
-  return {tiles, {.stages = narrow ? 4 : 2, .groups = 2, .share = wide ? Share::together : Share::turns}};
+  int stages = narrow ? 4 : 2, j = 128 / (wide ? 2 : 1) / (masked ? 2 : 1);
+  auto offer = [&](int groups, int j, Share share) {
+    Schedule schedule{.stages = stages, .groups = groups, .share = share};
+    variants.push_back({{{"i", 64 * groups}, {"j", j}, {"d", d}, {"e", e}}, schedule});
+  };
+  if (rows <= 64) return offer(1, j, Share::automatic);
+  if (narrow && !masked) offer(3, 112, Share::turns), offer(4, 64, Share::turns);
+  offer(2, j, Share::turns);
+  if (!narrow) offer(2, j, Share::together);
 }
 
 std::vector<Variant> space(const Problem& problem, const Target& target) {
@@ -66,6 +73,8 @@ std::vector<Variant> space(const Problem& problem, const Target& target) {
   auto offer = [&](int i, int j, int warps) {
     variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}});
   };
+  if (target.wgmma && problem.facts.tensors.front().dtype != f32)
+    offer_warpgroups(size(problem, "I"), d, e, problem.facts.flags.at("mask") != kNoMask, variants);
   bool wide = std::max(d, e) > 128;
   if (wide && problem.facts.tensors.front().dtype == f32) {
     offer(16, 16, 4);  // what registers hold without spilling, and the shared memory of sm_86 and sm_120a
@@ -74,8 +83,6 @@ std::vector<Variant> space(const Problem& problem, const Target& target) {
   if (size(problem, "I") > 16 && !wide) offer(64, 64, 8);
   if (size(problem, "I") > 16) offer(32, 32, 4);
   offer(16, 32, 4);
-  if (target.wgmma && problem.facts.tensors.front().dtype != f32)
-    variants.push_back(warpgroups(size(problem, "I") > 64 ? 128 : 64, d, e));
   return variants;
 }
 

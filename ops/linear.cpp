@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "ops/operator.h"
 #include "ops/shapes.h"
 #include "tile_core/dsl/math.h"
@@ -36,18 +39,38 @@ Program program(const Facts& facts, const Tiles& tiles) {
 }
 
 /// Whole warpgroups on wgmma. Two that alternate hide one's epilogue under the other's dots; two on one tile
-/// load less for each; a single one is for few rows. Beside 192 sums a thread only a short epilogue fits.
-void offer_warpgroups(std::int64_t M, bool short_epilogue, std::vector<Variant>& variants) {
-  auto offer = [&](int m, int n, Schedule schedule) {
-    variants.push_back({{{"m", m}, {"n", n}, {"k", 64}}, schedule});
-  };
-  if (M > 64) {
-    if (short_epilogue) offer(128, 192, {.stages = 4, .groups = 2, .share = Share::alternate});
-    offer(128, 128, {.stages = 6, .groups = 2, .share = Share::alternate});
-    offer(128, 256, {.stages = 4, .groups = 2, .share = Share::together});
-    offer(128, 128, {.stages = 6, .groups = 2, .share = Share::together});
+/// load less for each; a single one is for few rows. `rate` is the share of the tensor cores' that one block
+/// of many reaches (perf/results, records of the H200).
+struct Warpgroups {
+  int m, n;
+  Schedule schedule;
+  double rate;
+
+  /// What the slowest multiprocessor does, by the model that a tile's dots take their share of the time and
+  /// an epilogue that nothing hides as long as 150 more of the depth.
+  double cost(double M, double N, double K) const {
+    constexpr double kMultiprocessors = 132, kEpilogue = 150;
+    double rounds = std::ceil(std::ceil(M / m) * std::ceil(N / n) / kMultiprocessors);
+    bool hidden = schedule.share == Share::alternate;
+    return rounds * m * n * (K + (hidden ? 0 : kEpilogue)) / rate;
   }
-  offer(64, 128, {.stages = 8, .groups = 1});
+};
+
+/// The cheapest first. Beside 192 sums a thread only a short epilogue fits.
+void offer_warpgroups(const Problem& problem, bool short_epilogue, std::vector<Variant>& variants) {
+  double M = static_cast<double>(size(problem, "M")), N = static_cast<double>(size(problem, "N")),
+         K = static_cast<double>(size(problem, "K"));
+  std::vector<Warpgroups> all = {{64, 128, {.stages = 8, .groups = 1}, 0.55}};
+  if (M > 64) {
+    if (short_epilogue) all.push_back({128, 192, {.stages = 4, .groups = 2, .share = Share::alternate}, 1});
+    all.push_back({128, 128, {.stages = 6, .groups = 2, .share = Share::alternate}, 0.93});
+    all.push_back({128, 256, {.stages = 4, .groups = 2, .share = Share::together}, 0.98});
+    all.push_back({128, 128, {.stages = 6, .groups = 2, .share = Share::together}, 0.93});
+  }
+  std::stable_sort(all.begin(), all.end(), [&](const Warpgroups& a, const Warpgroups& b) {
+    return a.cost(M, N, K) < b.cost(M, N, K);
+  });
+  for (const Warpgroups& w : all) variants.push_back({{{"m", w.m}, {"n", w.n}, {"k", 64}}, w.schedule});
 }
 
 std::vector<Variant> space(const Problem& problem, const Target& target) {
@@ -56,6 +79,8 @@ std::vector<Variant> space(const Problem& problem, const Target& target) {
   DType dtype = problem.facts.tensors.front().dtype;
   int k = dtype == f32 ? 16 : 32;
   std::vector<Variant> variants;
+  if (target.wgmma && dtype != f32)
+    offer_warpgroups(problem, problem.facts.flags.at("gelu") == kNone || dtype == bf16, variants);
   auto offer = [&](int m, int n, int warps) {
     variants.push_back({{{"m", m}, {"n", n}, {"k", k}}, {.warps = warps}});
   };
@@ -63,8 +88,6 @@ std::vector<Variant> space(const Problem& problem, const Target& target) {
   if (M > 64 && N > 64 && M * N >= kManyTiles) offer(128, 128, 8);
   if (M > 16) offer(64, 64, 4);
   offer(16, 64, 2);
-  if (target.wgmma && dtype != f32)
-    offer_warpgroups(M, problem.facts.flags.at("gelu") == kNone || dtype == bf16, variants);
   return variants;
 }
 

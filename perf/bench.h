@@ -20,6 +20,7 @@ void require_gpu(std::string_view what);
 /// accuracy contract. Empty where it may.
 struct Checked {
   autotune::Variant variant;
+  bool legal = true;  ///< for the call's tensors
   std::string failure;
 };
 

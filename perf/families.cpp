@@ -52,11 +52,34 @@ linear_gelu 4096x768x3072 --approximate tanh
 linear_gelu 128x4096x16384
 linear_gelu 4096x4096x4096 --dtype f32
 
-[attention]
-attention 8x32x2048x64
-attention 8x32x2048x64 --causal
+[attention_d128]
+attention 16x16x1024x128
+attention 8x16x2048x128
 attention 4x16x4096x128
+attention 2x16x8192x128
+attention 1x16x16384x128
+
+[attention_d128_causal]
+attention 16x16x1024x128 --causal
+attention 8x16x2048x128 --causal
 attention 4x16x4096x128 --causal
+attention 2x16x8192x128 --causal
+attention 1x16x16384x128 --causal
+
+[attention_d64]
+attention 16x32x1024x64
+attention 8x32x2048x64
+attention 4x32x4096x64
+attention 2x32x8192x64
+attention 1x32x16384x64
+attention 16x32x1024x64 --causal
+attention 8x32x2048x64 --causal
+attention 4x32x4096x64 --causal
+attention 2x32x8192x64 --causal
+attention 1x32x16384x64 --causal
+
+[attention_other]
+attention 4x8x4096x256
 attention 4x8x4096x256 --causal
 attention 2x32x4096x128 --causal --kv-heads 8
 attention 8x32x1x128 --kv-length 8192

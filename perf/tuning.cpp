@@ -23,7 +23,7 @@ namespace {
 struct Launch {
   Call call;
   autotune::Variant variant;
-  Kernel* kernel = nullptr;
+  Kernel* kernel = nullptr;         ///< none where the variant is not legal
   std::vector<at::Tensor> outputs;  ///< of the shapes of the program's tensors
   std::string failure;              ///< why it may not be used
   double error = 0;                 ///< largest one over the reference's largest magnitude
@@ -112,7 +112,7 @@ std::vector<Checked> Bench::check(const CallSpec& spec) {
   const std::vector<at::Tensor> inputs = make_inputs(spec, at::kCUDA);
   std::vector<Checked> checked;
   for (const Launch& launch : try_space(spec, inputs, expected_of(spec, inputs), device.target, report_))
-    checked.push_back({launch.variant, launch.failure});
+    checked.push_back({launch.variant, launch.kernel != nullptr, launch.failure});
   return checked;
 }
 

@@ -126,7 +126,7 @@ Kernel& UserOperator::Definition::kernel(const Program& program, std::span<const
   Facts facts;
   std::vector<std::int64_t> key = {device, reinterpret_cast<std::int64_t>(&program)};
   for (const TensorView& view : tensors) {
-    facts.tensors.push_back(facts_of(view, schedule_.groups != Schedule::kAutomatic));
+    facts.tensors.push_back(facts_of(view, /*boxes=*/true));
     key.push_back(facts.tensors.back().contiguous_dim);
     key.push_back(facts.tensors.back().alignment);
     key.push_back(facts.tensors.back().bulk ? 1 : 0);
@@ -136,9 +136,7 @@ Kernel& UserOperator::Definition::kernel(const Program& program, std::span<const
     const auto found = kernels_.find(key);
     if (found != kernels_.end()) return *found->second;
   }
-  Target target = dispatch::device_of(device).target;
-  // Kernels with roles have been compiled and emulated, not yet measured: a schedule has to ask for them.
-  target.wgmma = target.wgmma && schedule_.groups != Schedule::kAutomatic;
+  const Target target = dispatch::device_of(device).target;
   Kernel& kernel = kernel_store::get(lower_to_cuda(program, facts, schedule_, target)->kernel, target);
   const std::unique_lock lock(mutex_);
   kernels_.emplace(std::move(key), &kernel);

@@ -3,6 +3,7 @@
 
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/emitter.h"
+#include "tile_core/ir/operands.h"
 
 namespace tessera::codegen {
 
@@ -123,12 +124,21 @@ void Emitter::leave(const Block& block, const std::vector<ValueId>& results) {
 }
 
 /// A result that both blocks leave in one array stays there.
+/// Coordinates that only one side needs are made there: before a loop they would take its registers.
+void Emitter::side(const Block& inner) {
+  bool indexes = false;
+  for_each_inst(inner,
+                [&](const Inst& inst) { indexes = indexes || std::holds_alternative<Index>(inst.op); });
+  if (indexes && role_ != nullptr && !role_->elected) line("pin(lane);");
+  block(inner);
+}
+
 void Emitter::branch(const Inst& inst, const If& o) {
   declare_what_outlives(inst);
   std::set<std::string> outside;
   for (const auto& [array, held] : arrays_) outside.insert(array);
-  std::string then = printed([&] { block(o.then); });
-  std::string otherwise = printed([&] { block(o.otherwise); });
+  std::string then = printed([&] { side(o.then); });
+  std::string otherwise = printed([&] { side(o.otherwise); });
   for (std::size_t i = 0; i < inst.results.size(); ++i) {
     ValueId result = inst.results[i];
     std::string array = name(o.then.yields[i]);

@@ -37,8 +37,8 @@ void Emitter::begin(const std::string& rest) {
   bool roled = holds<Roles>(p_.body);
   std::string thread = roled ? "block_thread" : "thread";
   line("const int {} = thread_index();", thread);
-  line("const int lane = {0} % 32, {1};", thread,
-       roled ? "block_warp = uniform(block_thread / 32)" : "warp = thread / 32");
+  line("{}int lane = {} % 32;", roled ? "" : "const ", thread);
+  append(roled ? "const int block_warp = uniform(block_thread / 32);" : "const int warp = thread / 32;");
   if (p_.launch.shared_bytes > 0) line("TESSERA_SHARED(shared);");
   if (roled && p_.launch.shared_bytes > 0) line("const unsigned base = shared_address(shared);");
   if (!maps_.empty() || !protocols_.empty()) {

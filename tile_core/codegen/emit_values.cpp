@@ -37,6 +37,8 @@ std::string Emitter::binary(const Binary& o, const std::string& a, const std::st
       return infix("*");
     case BinaryFn::div:
       return real ? infix("/") : call();
+    case BinaryFn::rescale:
+      break;
     case BinaryFn::mod:
     case BinaryFn::max:
     case BinaryFn::min:
@@ -91,6 +93,24 @@ void Emitter::emit_cast(const Inst& inst, const Cast& o) {
   close();
 }
 
+/// Registers of a layout that no work changes where all factors of the warp are 1.
+void Emitter::emit_rescale(const Inst& inst, const Binary& o) {
+  ValueId id = inst.result();
+  const Layout& layout = p_.type(id).layout;
+  if (!is_tile(id)) return pointwise(inst, binary({BinaryFn::mul, o.a, o.b}, name(o.a), name(o.b)));
+  pointwise(inst, element(o.a, layout));
+  std::string changes = fmt::format("changes{}", index_of(id));
+  line("bool {} = false;", changes);
+  open_registers(is_tile(o.b) ? registers(o.b) : 1);
+  line("{0} = {0} || {1} != 1.0f;", changes, is_tile(o.b) ? name(o.b) + "[r]" : name(o.b));
+  close();
+  open(fmt::format("if (any_of_warp({}))", changes));
+  open_registers(registers(id));
+  line("{}[r] *= {};", name(id), element(o.b, layout));
+  close();
+  close();
+}
+
 void Emitter::emit_slice(const Inst& inst, const Slice& o) {
   int first = o.index * p_.axis(o.to).extent;
   pointwise(inst, fmt::format("{}[{}]", name(o.a),
@@ -133,6 +153,7 @@ void Emitter::emit_value(const Inst& inst) {
   if (const Broadcast* o = std::get_if<Broadcast>(&inst.op)) return pointwise(inst, at(o->a));
   if (const Unary* o = std::get_if<Unary>(&inst.op)) return pointwise(inst, rounded(unary(*o, wide(o->a))));
   if (const Binary* o = std::get_if<Binary>(&inst.op)) {
+    if (o->fn == BinaryFn::rescale) return emit_rescale(inst, *o);
     auto index = indices_.find(o->a);
     bool bounded = index != indices_.end() && (o->fn == BinaryFn::lt || o->fn == BinaryFn::le);
     if (!bounded) return pointwise(inst, rounded(binary(*o, wide(o->a), wide(o->b))));

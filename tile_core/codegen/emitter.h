@@ -58,6 +58,7 @@ class Emitter {
 
   // emit_control.cpp
   void loop(const Inst& inst, const Loop& o);
+  void side(const Block& inner);
   void branch(const Inst& inst, const If& o);
   void enter(const Inst& loop, ValueId parameter, ValueId carried);
   void hand_over(const Loop& o);
@@ -80,6 +81,7 @@ class Emitter {
   void pointwise(const Inst& inst, const std::string& expression);
   void emit_value(const Inst& inst);
   void emit_cast(const Inst& inst, const Cast& o);
+  void emit_rescale(const Inst& inst, const Binary& o);
   void emit_slice(const Inst& inst, const Slice& o);
 
   // emit_global.cpp

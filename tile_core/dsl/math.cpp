@@ -73,6 +73,10 @@ Tile min(const Operand& a, const Operand& b) {
   return binary(BinaryFn::min, a, b);
 }
 
+Tile rescale(const Operand& x, const Operand& factor) {
+  return binary(BinaryFn::rescale, x, factor);
+}
+
 Tile where(const Operand& condition, const Operand& a, const Operand& b) {
   Tracer& tracer = tracer_of({&condition, &a, &b});
   if (condition.is_number() || condition.type().dtype != boolean) {

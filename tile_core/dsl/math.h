@@ -20,6 +20,8 @@ Tile abs(const Operand& x);
 Tile max(const Operand& a, const Operand& b);
 Tile min(const Operand& a, const Operand& b);
 
+/// x * factor of f32, for factors of which nearly all are 1: where a warp's are, it does no work.
+Tile rescale(const Operand& x, const Operand& factor);
 /// a where the condition holds, else b.
 Tile where(const Operand& condition, const Operand& a, const Operand& b);
 /// Rounded to nearest even.

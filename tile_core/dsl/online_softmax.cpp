@@ -8,6 +8,9 @@
 namespace tessera::dsl {
 namespace {
 
+/// Weights stay below 2^8: f16 holds them, and as many below 1 as it would otherwise.
+constexpr double kSlack = 8;
+
 /// scale * log2(e), bounded from below so that -inf times it is -inf.
 Tile scale_of_exp2(const Operand& scale, Loc loc) {
   constexpr double kSmallest = std::numeric_limits<float>::min();
@@ -17,13 +20,15 @@ Tile scale_of_exp2(const Operand& scale, Loc loc) {
 
 }  // namespace
 
-OnlineSoftmax::OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Loc loc)
-    : top_(builder.full(f32, rows, -inf, loc)),
+OnlineSoftmax::OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Maximum maximum, Loc loc)
+    : maximum_(maximum),
+      top_(builder.full(f32, rows, -inf, loc)),
       total_(builder.zeros(f32, rows, loc)),
       keep_(builder.zeros(f32, rows, loc)) {}
 
-OnlineSoftmax::OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, const Tile& scale, Loc loc)
-    : OnlineSoftmax(builder, rows, loc) {
+OnlineSoftmax::OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, const Tile& scale,
+                             Maximum maximum, Loc loc)
+    : OnlineSoftmax(builder, rows, maximum, loc) {
   scale_.emplace(scale_of_exp2(scale, loc));
 }
 
@@ -41,6 +46,13 @@ Tile OnlineSoftmax::shift(Loc loc) const {
   return where({binary(BinaryFn::eq, top, {-inf, loc}), loc}, {0, loc}, top);
 }
 
+Tile OnlineSoftmax::risen(const Tile& largest, Loc loc) const {
+  Operand before(top_, loc), now(largest, loc);
+  if (maximum_ == Maximum::exact) return max(before, now);
+  const double slack = scale_ ? kSlack : kSlack * std::numbers::ln2;
+  return where({Operand(now - slack, loc) > before, loc}, now, before);
+}
+
 Tile OnlineSoftmax::weights_so_far(const Operand& scores, Loc loc) const {
   return exponential({binary(BinaryFn::sub, {scaled(scores, loc), loc}, {shift(loc), loc}), loc}, loc);
 }
@@ -48,7 +60,7 @@ Tile OnlineSoftmax::weights_so_far(const Operand& scores, Loc loc) const {
 Tile OnlineSoftmax::weights(const Operand& scores, const Axis& axis, Loc loc) {
   Operand before(top_, loc);
   // The scale is positive: it may come after the maximum, once a row.
-  top_ = Operand(max(before, {scaled({reduce_max(scores, axis, loc), loc}, loc), loc}), loc);
+  top_ = Operand(risen(scaled({reduce_max(scores, axis, loc), loc}, loc), loc), loc);
   keep_ = Operand(exponential({binary(BinaryFn::sub, before, {shift(loc), loc}), loc}, loc), loc);
   Tile weights = weights_so_far(scores, loc);
   Operand kept(binary(BinaryFn::mul, {total_, loc}, {keep_, loc}), loc);

@@ -5,20 +5,26 @@
 
 namespace tessera::dsl {
 
+/// What the weights of a softmax are relative to: `exact`, the largest score so far; `lazy`, one from which
+/// the largest is less than a factor of 256 away: it rises seldom, and sums of weights stand for longer.
+enum class Maximum { exact, lazy };
+
 /// The running maximum and sum of a softmax whose scores arrive tile by tile (Milakov and Gimelshein, arXiv
 /// 1805.02867). A row whose scores are all -inf gives weights 0, inverse_total 0 and logsumexp -inf.
 class OnlineSoftmax {
  public:
-  OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Loc loc = Loc::here());
+  OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Maximum maximum = Maximum::exact,
+                Loc loc = Loc::here());
   /// The same of scores that are `scale` times what they are given as: a positive scalar, which costs nothing
   /// here. Times log2(e) the largest must still be a float.
-  OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, const Tile& scale, Loc loc = Loc::here());
+  OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, const Tile& scale,
+                Maximum maximum = Maximum::exact, Loc loc = Loc::here());
 
-  /// exp(scores - running maximum) after taking the tile's scores along `axis` into account.
+  /// exp(scores - maximum) after taking the tile's scores along `axis` into account.
   Tile weights(const Operand& scores, const Axis& axis, Loc loc = Loc::here());
   /// The same for scores that have been taken into account.
   Tile weights_so_far(const Operand& scores, Loc loc = Loc::here()) const;
-  /// What earlier sums must be multiplied by after the last weights().
+  /// What earlier sums must be multiplied by after the last weights(); 1 where the maximum did not rise.
   Tile keep() const { return {&keep_.tracer(), keep_.id()}; }
   /// The sum of the weights so far, all relative to the maximum.
   Tile total() const { return {&total_.tracer(), total_.id()}; }
@@ -28,6 +34,8 @@ class OnlineSoftmax {
   Tile logsumexp(Loc loc = Loc::here()) const;
 
  private:
+  /// The maximum once a tile came whose rows have these largest scores.
+  Tile risen(const Tile& largest, Loc loc) const;
   /// What a row's scaled scores are reduced by: their maximum, or 0 where a row has seen no key. -inf -
   /// (-inf) is NaN: the row's value is guarded, never the element.
   Tile shift(Loc loc) const;
@@ -36,7 +44,8 @@ class OnlineSoftmax {
 
   std::optional<Tile>
       scale_;  ///< times log2(e): exp2 is what the hardware has, and takes it in one operation
-  Var top_;    ///< the largest score, scaled
+  Maximum maximum_;
+  Var top_;  ///< the maximum, scaled
   Var total_;
   Var keep_;
 };

@@ -74,6 +74,10 @@ Tile binary(BinaryFn fn, const Operand& a, const Operand& b) {
     throw UserError(
         diagnostic("mod of floating-point numbers", a.loc(), describe({a, b}), "% is for indices: i64"));
   }
+  if (fn == BinaryFn::rescale && dtype != f32) {
+    throw UserError(diagnostic(fmt::format("rescale of {}", name_of(dtype)), a.loc(), describe({a, b}),
+                               "it is for sums, which are f32: cast(f32, x)"));
+  }
   if ((fn == BinaryFn::div || fn == BinaryFn::mod) && is_integer(dtype) && b.is_number() && b.number() == 0) {
     throw UserError(diagnostic(fmt::format("{} of integers by 0", name_of(fn)), b.loc(), describe({a, b}),
                                "divide by a number, or by a value that is not 0"));

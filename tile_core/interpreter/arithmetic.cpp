@@ -59,6 +59,7 @@ double of_floats(BinaryFn fn, double a, double b) {
     case BinaryFn::sub:
       return a - b;
     case BinaryFn::mul:
+    case BinaryFn::rescale:
       return a * b;
     case BinaryFn::div:
       return a / b;
@@ -108,6 +109,7 @@ double apply(BinaryFn fn, DType dtype, double a, double b) {
     case BinaryFn::add:
     case BinaryFn::sub:
     case BinaryFn::mul:
+    case BinaryFn::rescale:
     case BinaryFn::div:
     case BinaryFn::mod:
       return is_float(dtype)

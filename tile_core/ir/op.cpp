@@ -14,8 +14,8 @@ const char* name_of(UnaryFn fn) {
 }
 
 const char* name_of(BinaryFn fn) {
-  constexpr std::array kNames = {"add", "sub", "mul", "div", "mod",         "max",       "min",
-                                 "lt",  "le",  "eq",  "ne",  "logical_and", "logical_or"};
+  constexpr std::array kNames = {"add", "sub", "mul", "rescale", "div", "mod",         "max",
+                                 "min", "lt",  "le",  "eq",      "ne",  "logical_and", "logical_or"};
   return kNames.at(static_cast<std::size_t>(fn));
 }
 

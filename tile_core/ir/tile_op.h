@@ -87,8 +87,9 @@ struct Unary {
 
 /// max and min are IEEE maximumNumber: a NaN operand gives the other one. div of integers rounds down; mod
 /// goes with it; both give 0 where the divisor is 0, on a device any number. Nobody says which integer stands
-/// for one that its dtype cannot hold.
-enum class BinaryFn { add, sub, mul, div, mod, max, min, lt, le, eq, ne, logical_and, logical_or };
+/// for one that its dtype cannot hold. rescale is mul of f32 by what is 1 nearly everywhere: no work where it
+/// is.
+enum class BinaryFn { add, sub, mul, rescale, div, mod, max, min, lt, le, eq, ne, logical_and, logical_or };
 struct Binary {
   BinaryFn fn{};
   ValueId a{};

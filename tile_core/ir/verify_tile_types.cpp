@@ -36,6 +36,7 @@ void TypeRules::binary(const Binary& o) const {
   bool logical = o.fn == BinaryFn::logical_and || o.fn == BinaryFn::logical_or;
   bool fits = logical ? dtype == boolean : compares(o.fn) || dtype != boolean;
   if (o.fn == BinaryFn::mod) fits = is_integer(dtype);
+  if (o.fn == BinaryFn::rescale) fits = dtype == f32;
   if (!fits) fail(fmt::format("{} does not take {}", name_of(o.fn), text(o.a)));
   result_is(compares(o.fn) ? boolean : dtype, joined({type(o.a).axes, type(o.b).axes}));
 }

@@ -48,8 +48,8 @@ bool have_turns(const Program& program, const PassContext& context) {
 
 /// How a loop's body comes apart around a dot whose register operand is made from another dot of the same
 /// iteration. A rotated body does, of the iteration before, `operand`: what only makes the dependent dot's
-/// operand; `first` up to the other dot; of the iteration before, `trails`: the dependent dot, what makes its
-/// accumulator, and its slot's passing; and the `rest`.
+/// operand and its accumulator, none of which should hold up a turn; `first` up to the other dot; of the
+/// iteration before, `trails`: the dependent dot and its slot's passing; and the `rest`.
 struct Parts {
   std::size_t carried = 0;  ///< the accumulator's place among what the loop carries
   std::vector<const Inst*> operand, first, trails, rest;
@@ -162,10 +162,11 @@ class FindParts {
   Parts split(std::size_t i, const Inst& source) const {
     Parts parts{.carried = i};
     for (const Inst& inst : loop_.body.insts) {
-      auto& part = trailing_.contains(&inst)  ? parts.trails
-                   : operand_.contains(&inst) ? parts.operand
-                   : &inst <= &source         ? parts.first
-                                              : parts.rest;
+      const bool trails = trailing_.contains(&inst);
+      auto& part = operand_.contains(&inst) || (trails && computes(inst)) ? parts.operand
+                   : trails                                               ? parts.trails
+                   : &inst <= &source                                     ? parts.first
+                                                                          : parts.rest;
       part.push_back(&inst);
     }
     auto cross = [&](ValueId id) {

@@ -64,11 +64,15 @@ class LowerRole {
                      inst.loc, "", "a schedule with warps= does the dots by FMA, and can"));
     } else {
       flights_.settle_operands(inst);
-      if (std::holds_alternative<PassTurn>(inst.op))
-        flights_.close_group();  // the others wait for what is issued
+      // The others wait for what is issued, and arithmetic on tiles goes on beside it.
+      if (std::holds_alternative<PassTurn>(inst.op) || computes_tiles(inst)) flights_.close_group();
       if (std::holds_alternative<Store>(inst.op) && stores_.store(b_, inst, instance())) return;
       copy(inst);
     }
+  }
+
+  bool computes_tiles(const Inst& inst) const {
+    return is_pointwise(inst.op) && !p_.type(inst.result()).axes.empty();
   }
 
   ValueId instance() const {

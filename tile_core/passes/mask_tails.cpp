@@ -88,7 +88,8 @@ class MaskTails {
   std::optional<double> fill_of(const Binary& binary, AxisId axis) const {
     std::optional<double> a = fill(binary.a, axis);
     if (binary.fn == BinaryFn::sub && a == -kInfinity && never_lowest(binary.b)) return a;
-    return binary.fn == BinaryFn::mul ? product(binary.a, binary.b, axis) : std::nullopt;
+    bool product_of_both = binary.fn == BinaryFn::mul || binary.fn == BinaryFn::rescale;
+    return product_of_both ? product(binary.a, binary.b, axis) : std::nullopt;
   }
 
   /// -inf and what is not inf are -inf.

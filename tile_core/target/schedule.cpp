@@ -70,7 +70,7 @@ constexpr int kMaxStages = 8;
 constexpr int kMaxWarps = 32;  // of a block of 1024 threads, on every architecture
 constexpr int kMaxBlocks = 16;
 constexpr int kMaxVector = 16;
-constexpr int kMaxGroups = 3;
+constexpr int kMaxGroups = 4;
 constexpr int kMaxRaster = 64;
 
 /// Of the fields alone.

@@ -34,7 +34,7 @@ struct Schedule {
   int blocks = kAutomatic;  ///< blocks that must fit on one multiprocessor, 1 to 16: bounds the registers
   int vector = kAutomatic;  ///< bytes of one access to global memory at the most: 1, 2, 4, 8 or 16
   // Where dots are wgmma:
-  int groups = kAutomatic;  ///< consumer warpgroups, 1 to 3
+  int groups = kAutomatic;  ///< consumer warpgroups, 1 to 4
   Share share = Share::automatic;
   Grid grid = Grid::automatic;
   Lag lag = Lag::automatic;

@@ -49,8 +49,22 @@ TEST(OfferedKernels, OfAttentionAreClean) {
         ops::Problem problem{{.tensors = {tensor, tensor, tensor, tensor, aligned(f32, 2)},
                               .flags = {{"causal", causal}, {"mask", 0}}},
                              {{"I", rows}, {"D", head_dim}, {"E", head_dim}}};
-        EXPECT_EQ(compile_offered(ops::attention(), problem), 1) << head_dim;
+        int expected = rows <= 64 ? 1 : head_dim <= 64 ? 3 : 2;
+        EXPECT_EQ(compile_offered(ops::attention(), problem), expected) << head_dim;
       }
+    }
+  }
+}
+
+TEST(OfferedKernels, OfMaskedAttentionAreClean) {
+  for (int head_dim : {64, 128, 256}) {
+    for (DType mask : {boolean, bf16}) {
+      TensorFacts tensor = aligned(bf16, 3);
+      ops::Problem problem{{.tensors = {tensor, tensor, tensor, aligned(mask, 3), tensor, aligned(f32, 2)},
+                            .flags = {{"causal", 0}, {"mask", mask == boolean ? 1 : 2}}},
+                           {{"I", 4096}, {"D", head_dim}, {"E", head_dim}}};
+      EXPECT_EQ(compile_offered(ops::attention(), problem), head_dim <= 64 ? 1 : 2)
+          << head_dim << " " << name_of(mask);
     }
   }
 }

@@ -102,6 +102,10 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"remainder_of_fractions", [](Text& t) { t.bias(t.n) % 2; },
                "tile error: mod of floating-point numbers\n  --> HERE\n   first: f32[n:8]  second: 2\n"
                "   help: % is for indices: i64"},
+        Misuse{"rescale_of_an_index", [](Text& t) { rescale(t.m.index(), 1); },
+               "tile error: rescale of i64\n  --> HERE\n   first: i64[m:16]  second: 1\n   help: it is for "
+               "sums, "
+               "which are f32: cast(f32, x)"},
         Misuse{"division_by_zero", [](Text& t) { t.n.index() / 0; },
                "tile error: div of integers by 0\n  --> HERE\n   first: i64[n:8]  second: 0\n"
                "   help: divide by a number, or by a value that is not 0"},

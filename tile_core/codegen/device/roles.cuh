@@ -7,6 +7,8 @@ __device__ __forceinline__ bool elect() {
   asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(chosen));
   return chosen != 0;
 }
+/// What is made from `x` after this is made after this.
+__device__ __forceinline__ void pin(int& x) { asm volatile("" : "+r"(x)); }
 __device__ __forceinline__ void warp_barrier() { __syncwarp(); }
 
 /// Sets how many registers a thread of this warpgroup has: fewer than before, or more.

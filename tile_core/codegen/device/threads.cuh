@@ -10,6 +10,9 @@ __device__ __forceinline__ T shuffle_xor(T x, int mask) {
   return __shfl_xor_sync(0xffffffffu, x, mask);
 }
 
+/// Whether `x` holds in any lane of the warp.
+__device__ __forceinline__ bool any_of_warp(bool x) { return __any_sync(0xffffffffu, x) != 0; }
+
 #define TESSERA_KERNEL(name, threads, blocks) \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ Parameters p)
 // Atoms of a swizzle repeat after 1024 bytes.

@@ -49,6 +49,13 @@ T shuffle_xor(T x, int mask, const emulated::Place& place = emulated::Place::cur
   return emulated::shown_by_lanes(x, place)[static_cast<std::size_t>(lane ^ mask)];
 }
 
+inline bool any_of_warp(bool x, const emulated::Place& place = emulated::Place::current()) {
+  for (const bool shown : emulated::shown_by_lanes(x, place)) {
+    if (shown) return true;
+  }
+  return false;
+}
+
 /// A function of the kernel's name that runs the whole grid on a host: `tensors` are the first byte and the
 /// one after the last of each tensor. Returns what went wrong, or null.
 #define TESSERA_KERNEL(name, threads_per_block, blocks_per_multiprocessor)                           \
