@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/SDPBackend.h>
+#include <algorithm>
+#include <fmt/format.h>
 
 #include "perf/inputs.h"
 
@@ -10,6 +12,9 @@ namespace tessera::perf {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
+
+// A candidate so much slower than the best one is not worth the time of every round.
+constexpr double kHopeless = 4;
 
 /// Lets at::scaled_dot_product_attention choose one backend only, while it lives.
 class OnlyBackend {
@@ -112,6 +117,25 @@ std::vector<Native> natives(const CallSpec& spec, const Tensors& inputs, std::ve
     }
   }
   return usable;
+}
+
+std::vector<Native> worth_measuring(std::vector<Native> all, Timer& timer,
+                                    std::vector<std::string>& left_out) {
+  std::vector<Arm> arms;
+  for (const Native& native : all) arms.emplace_back(native.run);
+  const std::vector<Summary> times = timer.cold(arms);
+  double best = times.front().median;
+  for (const Summary& time : times) best = std::min(best, time.median);
+  std::vector<Native> kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double factor = times[i].median / best;
+    if (factor <= kHopeless) {
+      kept.push_back(std::move(all[i]));
+    } else {
+      left_out.push_back(fmt::format("{}: {:.1f} times the best one's time", all[i].name, factor));
+    }
+  }
+  return kept;
 }
 
 std::vector<at::Tensor> run_native(const CallSpec& spec, const Tensors& inputs) {
