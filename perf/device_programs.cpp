@@ -60,7 +60,9 @@ KernelText kernel_by_hand(const std::string& folder, const std::string& name, co
   const std::string path = folder + "/" + name + ".txt";
   const std::string text = read(path);
   Program program = parse(text, "device program");
-  if (program.stage != Stage::synced) throw UserError::format("{} is at another stage than synced", path);
+  if (program.stage != Stage::synced)
+    throw UserError::format("{} is at stage {}; device programs by hand are at stage synced", path,
+                            name_of(program.stage));
   verify(program);
   program = plan_shared_memory(program, {facts, {}, target});
   program.stage = Stage::ready;
