@@ -102,7 +102,11 @@ linear_gelu 4096x4096x4096
 linear_gelu 4096x768x3072
 [attention]
 attention 4x16x4096x128
+[attention_optimistic]
+attention 4x16x4096x128
 [attention_causal]
+attention 4x16x4096x128 --causal
+[attention_causal_optimistic]
 attention 4x16x4096x128 --causal
 )";
 

@@ -49,9 +49,9 @@ inline HandMade hand_made_linear(const char* name, int gelu) {
            {{{"M", 128}, {"N", 192}, {"K", 64}}}}};
 }
 
-inline Call hand_made_attention_call(std::int64_t I, std::int64_t J, std::int64_t group) {
+inline Call hand_made_attention_call(std::int64_t I, std::int64_t J, std::int64_t group, double scale = 0.1) {
   return {{{"B", 1}, {"H", 2}, {"G", 2 / group}, {"I", I}, {"J", J}, {"D", 128}, {"E", 128}},
-          {{"scale", 0.1}, {"diagonal", 0}, {"group", static_cast<double>(group)}}};
+          {{"scale", scale}, {"diagonal", 0}, {"group", static_cast<double>(group)}}};
 }
 
 inline HandMade hand_made_attention(const char* name, int causal) {
@@ -61,12 +61,18 @@ inline HandMade hand_made_attention(const char* name, int causal) {
   return {name,
           ops::attention().program(facts, {{"i", 128}, {"j", 128}, {"d", 128}, {"e", 128}}),
           {hand_made_attention_call(150, 300, 2), hand_made_attention_call(300, 130, 1),
-           hand_made_attention_call(1, 0, 1), hand_made_attention_call(128, 640, 2)}};
+           hand_made_attention_call(1, 0, 1), hand_made_attention_call(128, 640, 2),
+           // Scores that move the maximum by hundreds of powers of two.
+           hand_made_attention_call(150, 640, 2, 20)}};
 }
 
 inline std::vector<HandMade> hand_made() {
-  return {hand_made_linear("linear", 0), hand_made_linear("linear_gelu", 1),
-          hand_made_attention("attention", 0), hand_made_attention("attention_causal", 1)};
+  return {hand_made_linear("linear", 0),
+          hand_made_linear("linear_gelu", 1),
+          hand_made_attention("attention", 0),
+          hand_made_attention("attention_causal", 1),
+          hand_made_attention("attention_optimistic", 0),
+          hand_made_attention("attention_causal_optimistic", 1)};
 }
 
 /// The text as the printer would write it: without comments and empty lines, values numbered as they come.
