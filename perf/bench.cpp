@@ -21,15 +21,6 @@
 namespace tessera::perf {
 namespace {
 
-// A candidate so much slower than the best one is not worth the time of every round.
-constexpr double kHopeless = 4;
-
-double bytes_of(const std::vector<at::Tensor>& tensors) {
-  double total = 0;
-  for (const at::Tensor& t : tensors) total += static_cast<double>(t.nbytes());
-  return total;
-}
-
 Work work_of(const CallSpec& spec, const std::vector<at::Tensor>& inputs) {
   const Call call = call_of(spec);
   return {.flops = spec.memory_bound() ? 0 : call.op().flops(call.problem()),
@@ -41,26 +32,6 @@ std::string plan_text(const CallSpec& spec) {
   const CallShape shape = shape_of(spec);
   const Explanation plan = explain(shape.op, shape.shapes, shape.options);
   return fmt::format("{}, from {}: {}", plan.plan, plan.source, plan.reason);
-}
-
-/// Times natives once and leaves out what is hopeless.
-std::vector<Native> worth_measuring(std::vector<Native> all, Timer& timer,
-                                    std::vector<std::string>& left_out) {
-  std::vector<Arm> arms;
-  for (const Native& native : all) arms.emplace_back(native.run);
-  const std::vector<Summary> times = timer.cold(arms);
-  double best = times.front().median;
-  for (const Summary& time : times) best = std::min(best, time.median);
-  std::vector<Native> kept;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const double factor = times[i].median / best;
-    if (factor <= kHopeless) {
-      kept.push_back(std::move(all[i]));
-    } else {
-      left_out.push_back(fmt::format("{}: {:.1f} times the best one's time", all[i].name, factor));
-    }
-  }
-  return kept;
 }
 
 }  // namespace
@@ -78,6 +49,17 @@ void require_gpu(std::string_view what) {
 Bench::Bench(const Settings& settings, Report report)
     : timer_((require_gpu("measuring"), settings)), roof_(timer_), report_(std::move(report)) {}
 
+void Bench::time(const std::vector<Arm>& arms, const std::vector<Candidate*>& places) {
+  report_("cold");
+  const std::vector<Summary> cold = timer_.cold(arms);
+  report_("steady");
+  const std::vector<Summary> steady = timer_.steady(arms);
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    places[i]->cold = cold[i];
+    places[i]->steady = steady[i];
+  }
+}
+
 Row Bench::measure_once(const CallSpec& spec, const Accuracy& accuracy) {
   const std::vector<at::Tensor> inputs = make_inputs(spec, at::kCUDA);
   Row row{.spec = spec,
@@ -88,14 +70,13 @@ Row Bench::measure_once(const CallSpec& spec, const Accuracy& accuracy) {
   std::vector<Native> candidates = natives(spec, inputs, row.left_out);
   candidates = worth_measuring(std::move(candidates), timer_, row.left_out);
   std::vector<Arm> arms = {tessera_call(spec, inputs)};
-  for (const Native& native : candidates) arms.emplace_back(native.run);
-  report_("cold");
-  const std::vector<Summary> cold = timer_.cold(arms);
-  report_("steady");
-  const std::vector<Summary> steady = timer_.steady(arms);
-  row.ours = {"tessera", cold[0], steady[0]};
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    row.natives.push_back({candidates[i].name, cold[i + 1], steady[i + 1]});
+  for (const Native& native : candidates) {
+    arms.emplace_back(native.run);
+    row.natives.push_back({native.name, {}, {}});
+  }
+  std::vector<Candidate*> places = {&row.ours};
+  for (Candidate& native : row.natives) places.push_back(&native);
+  time(arms, places);
   report_("roof");
   row.roof_microseconds = roof_.microseconds(row.work, spec.dtype);
   return row;

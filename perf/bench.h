@@ -41,10 +41,19 @@ class Bench {
   /// dispatch. A variant that does not compile, or is outside of the accuracy contract, says so.
   autotune::Record tune(const CallSpec& spec);
 
+  /// The device program FOLDER/NAME.txt, which is written by hand, beside the operator's kernels of
+  /// warpgroups and every native candidate, all checked. Throws UserError where the program's result is
+  /// outside of the accuracy contract, or where there is nothing to compare it with.
+  DeviceRow measure_by_hand(const CallSpec& spec, const std::string& folder, const std::string& name);
+
   /// Device, versions, and the roofs measured so far.
   nlohmann::json surroundings() const;
 
  private:
+  /// Microseconds of each arm in one regime; of what is hopeless, of a single launch.
+  std::vector<double> medians(const std::vector<Arm>& arms, bool cold);
+  /// Both regimes of each arm into the candidate of its place.
+  void time(const std::vector<Arm>& arms, const std::vector<Candidate*>& places);
   Row measure_once(const CallSpec& spec, const Accuracy& accuracy);
 
   Timer timer_;

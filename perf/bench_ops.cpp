@@ -1,8 +1,6 @@
 #include <argp.h>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
 
 #include "perf/bench.h"
 #include "perf/families.h"
@@ -74,7 +72,7 @@ class Session {
     result["family"] = name;
     result["failures"] = failures_;
     result.update(bench_.surroundings());
-    write(name, result);
+    write_result(request_.out, name, result);
     return failures_.empty();
   }
 
@@ -145,18 +143,6 @@ class Session {
       }
     });
     return {{"rows", rows}};
-  }
-
-  void write(const std::string& name, const nlohmann::json& json) const {
-    std::string device = json.at("device");
-    std::ranges::replace(device, ' ', '_');
-    const std::filesystem::path folder = request_.out.empty() ? std::filesystem::path("perf/results") / device
-                                                              : std::filesystem::path(request_.out);
-    std::filesystem::create_directories(folder);
-    std::ofstream file(folder / (name + ".json"));
-    file << json.dump(1) << '\n';
-    if (!file.flush())
-      throw UserError::format("cannot write into {}; --out names another folder", folder.string());
   }
 
   const Request& request_;

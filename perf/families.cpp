@@ -114,6 +114,25 @@ softmax 64x64
 attention 1x1x64x64
 )";
 
+constexpr const char* kDevicePrograms = R"(
+[linear]
+linear 8192x8192x8192
+linear 4096x4096x4096
+linear 4096x768x3072
+[linear_gelu]
+linear_gelu 8192x8192x8192
+linear_gelu 4096x4096x4096
+linear_gelu 4096x768x3072
+[attention]
+attention 4x16x4096x128
+[attention_optimistic]
+attention 4x16x4096x128
+[attention_causal]
+attention 4x16x4096x128 --causal
+[attention_causal_optimistic]
+attention 4x16x4096x128 --causal
+)";
+
 /// Lists under headings in brackets, one call per line.
 std::vector<CallList> lists_of(const char* text) {
   std::vector<CallList> lists;
@@ -133,6 +152,10 @@ std::vector<CallList> lists_of(const char* text) {
 
 std::vector<CallList> speed_families() {
   return lists_of(kSpeed);
+}
+
+std::vector<CallList> device_program_calls() {
+  return lists_of(kDevicePrograms);
 }
 
 std::vector<CallSpec> accuracy_calls() {

@@ -44,6 +44,12 @@ std::optional<at::Tensor> optional_input(const std::vector<at::Tensor>& inputs, 
   return tensor;
 }
 
+double bytes_of(const std::vector<at::Tensor>& tensors) {
+  double total = 0;
+  for (const at::Tensor& t : tensors) total += static_cast<double>(t.nbytes());
+  return total;
+}
+
 std::function<at::Tensor()> tessera_call(const CallSpec& spec, const std::vector<at::Tensor>& x) {
   if (spec.op == "add") return [=] { return tessera::add(x[0], x[1]); };
   if (spec.op == "softmax") return [=, dim = spec.dim] { return tessera::softmax(x[0], dim); };

@@ -18,6 +18,9 @@ std::vector<at::Tensor> make_inputs(const CallSpec& spec, at::Device device, std
 /// The input of that place, where there is one: a bias, a mask.
 std::optional<at::Tensor> optional_input(const std::vector<at::Tensor>& inputs, std::size_t place);
 
+/// Of all of them.
+double bytes_of(const std::vector<at::Tensor>& tensors);
+
 /// Our operator on these tensors, to be called often; its first output.
 std::function<at::Tensor()> tessera_call(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
 

@@ -20,12 +20,17 @@ struct Settings {
 /// What is measured: enqueues one call on torch's current stream.
 using Arm = std::function<void()>;
 
+/// What takes so many times as long as the best of its kind is not worth the time of every round.
+inline constexpr double kHopeless = 4;
+
 class Timer {
  public:
   explicit Timer(const Settings& settings = {});
   ~Timer();
 
-  /// Microseconds of one call, of every arm: single launches after the L2 cache was overwritten.
+  /// Microseconds of one call, of every arm: its second launch alone.
+  std::vector<double> glance(const std::vector<Arm>& arms);
+  /// The same of arms of interest: single launches after the L2 cache was overwritten.
   std::vector<Summary> cold(const std::vector<Arm>& arms);
   /// Blocks of back-to-back launches.
   std::vector<Summary> steady(const std::vector<Arm>& arms);

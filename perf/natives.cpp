@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/SDPBackend.h>
+#include <algorithm>
+#include <fmt/format.h>
 
 #include "perf/inputs.h"
 
@@ -112,6 +114,24 @@ std::vector<Native> natives(const CallSpec& spec, const Tensors& inputs, std::ve
     }
   }
   return usable;
+}
+
+std::vector<Native> worth_measuring(std::vector<Native> all, Timer& timer,
+                                    std::vector<std::string>& left_out) {
+  std::vector<Arm> arms;
+  for (const Native& native : all) arms.emplace_back(native.run);
+  const std::vector<double> times = timer.glance(arms);
+  const double best = *std::min_element(times.begin(), times.end());
+  std::vector<Native> kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double factor = times[i] / best;
+    if (factor <= kHopeless) {
+      kept.push_back(std::move(all[i]));
+    } else {
+      left_out.push_back(fmt::format("{}: {:.1f} times the best one's time", all[i].name, factor));
+    }
+  }
+  return kept;
 }
 
 std::vector<at::Tensor> run_native(const CallSpec& spec, const Tensors& inputs) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "perf/call_spec.h"
+#include "perf/measure.h"
 
 /// What torch itself can run in place of our operator.
 namespace tessera::perf {
@@ -18,6 +19,10 @@ struct Native {
 /// gets the names and reasons of those that refuse.
 std::vector<Native> natives(const CallSpec& spec, const std::vector<at::Tensor>& inputs,
                             std::vector<std::string>& left_out);
+
+/// Times them once; without what is hopeless, which `left_out` gets.
+std::vector<Native> worth_measuring(std::vector<Native> all, Timer& timer,
+                                    std::vector<std::string>& left_out);
 
 /// ATen's operator of the same name: outputs as those of run_tessera (flash_attention: the output alone).
 std::vector<at::Tensor> run_native(const CallSpec& spec, const std::vector<at::Tensor>& inputs);

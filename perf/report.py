@@ -44,6 +44,24 @@ def speed_table(result):
     return table(["call", "ours, cold", "of the roof", "x cold", "x steady", "best native"], rows) + "\n\n" + note
 
 
+def device_table(result):
+    """Programs by hand: their time, beside the best kernel of the passes and the best native candidate."""
+    rows = []
+    for row in result["rows"]:
+        cells = [f"`{row['call']}`", row["program"]]
+        for regime in REGIMES:
+            ours = row["ours"][regime]
+            cells += [f"{ours['median_us']:.1f}", f"{ours['rate']:.0f}", f"{row['generated_ratio'][regime]:.3f}",
+                      f"{row['ratio'][regime]:.3f}"]
+        best = row["best_generated"]["steady"]
+        rows.append(cells + [f"`{best}`", row["best_native"]["steady"]])
+    head = ["call", "program"]
+    for regime in REGIMES:
+        head += [f"{regime}, us", "TFLOP/s", "x generated", "x native"]
+    note = "x generated: time of the passes' best kernel over that of the program by hand; below 1 the passes win."
+    return table(head + ["generated", "native"], rows) + "\n\n" + note
+
+
 def accuracy_table(result):
     rows = []
     for row in result["rows"]:
@@ -71,7 +89,8 @@ def startup_table(result):
 
 def drawn(result):
     """One family as Markdown."""
-    draw = {"accuracy": accuracy_table, "host_time": host_table, "startup": startup_table}.get(result["family"], speed_table)
+    draw = {"accuracy": accuracy_table, "device_programs": device_table, "host_time": host_table,
+            "startup": startup_table}.get(result["family"], speed_table)
     text = f"### {result['family']}\n\n"
     if result["rows"]:
         text += draw(result) + "\n"

@@ -1,7 +1,11 @@
 #include "perf/result.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
+
+#include "tile_core/base/error.h"
 
 namespace tessera::perf {
 namespace {
@@ -25,6 +29,10 @@ nlohmann::json to_json(const Candidate& candidate, const Row& row) {
   return json;
 }
 
+const Candidate& best(const std::vector<Candidate>& candidates, Regime regime) {
+  return *std::ranges::min_element(candidates, {}, [&](const Candidate& c) { return (c.*regime).median; });
+}
+
 nlohmann::json to_json(const Error& error) {
   return {{"max", error.maximum}, {"rms", error.rms}};
 }
@@ -32,11 +40,19 @@ nlohmann::json to_json(const Error& error) {
 }  // namespace
 
 const Candidate& Row::best_native(Regime regime) const {
-  return *std::ranges::min_element(natives, {}, [&](const Candidate& c) { return (c.*regime).median; });
+  return best(natives, regime);
 }
 
 double Row::ratio(Regime regime) const {
   return (best_native(regime).*regime).median / (ours.*regime).median;
+}
+
+const Candidate& DeviceRow::best_generated(Regime regime) const {
+  return best(generated, regime);
+}
+
+double DeviceRow::ratio(Regime regime) const {
+  return (best_generated(regime).*regime).median / (row.ours.*regime).median;
 }
 
 double Row::judged() const {
@@ -94,6 +110,19 @@ nlohmann::json to_json(const Family& family) {
   return json;
 }
 
+nlohmann::json to_json(const DeviceRow& row) {
+  nlohmann::json json = to_json(row.row);
+  json["program"] = row.program;
+  json["generated"] = nlohmann::json::array();
+  for (const Candidate& kernel : row.generated) json["generated"].push_back(to_json(kernel, row.row));
+  json["rejected"] = row.rejected;
+  for (const auto& [name, regime] : kRegimes) {
+    json["best_generated"][name] = row.best_generated(regime).name;
+    json["generated_ratio"][name] = row.ratio(regime);
+  }
+  return json;
+}
+
 std::string to_text(const Row& row) {
   std::string text = fmt::format("{}\n  plan: {}\n  {}: {}\n", tessera::to_text(row.spec), row.plan,
                                  row.accuracy.holds() ? "checked" : "WRONG", row.accuracy.text());
@@ -129,6 +158,29 @@ std::string to_text(const Family& family) {
   }
   return text + fmt::format("mean x {:.3f} (judged), worst {:.3f}: {}\n", family.judged(),
                             family.worst().judged(), tessera::to_text(family.worst().spec));
+}
+
+std::string to_text(const DeviceRow& row) {
+  std::string text = to_text(row.row);
+  for (const auto& [name, regime] : kRegimes) {
+    text += fmt::format("  {}: {:.3f} of the generated {}, {:.2f} us\n", name, row.ratio(regime),
+                        row.best_generated(regime).name, (row.best_generated(regime).*regime).median);
+  }
+  for (const std::string& reason : row.rejected) text += "  rejected: " + reason + "\n";
+  return text;
+}
+
+void write_result(const std::string& folder, const std::string& name, const nlohmann::json& result) {
+  std::string device = result.at("device");
+  std::ranges::replace(device, ' ', '_');
+  const std::filesystem::path path =
+      folder.empty() ? std::filesystem::path("perf/results") / device : std::filesystem::path(folder);
+  std::error_code ignored;  // the file says so too
+  std::filesystem::create_directories(path, ignored);
+  std::ofstream file(path / (name + ".json"));
+  file << result.dump(1) << '\n';
+  if (!file.flush())
+    throw UserError::format("cannot write into {}; --out names another folder", path.string());
 }
 
 }  // namespace tessera::perf

@@ -59,13 +59,31 @@ struct Family {
   const Row& worst() const;
 };
 
+/// A device program that is written by hand, beside the kernels that the passes make of the operator's.
+struct DeviceRow {
+  std::string program;                ///< the text's name
+  Row row;                            ///< `ours` is the program by hand
+  std::vector<Candidate> generated;   ///< never empty
+  std::vector<std::string> rejected;  ///< generated kernels that may not be used, and why
+
+  const Candidate& best_generated(Summary Candidate::*regime) const;
+  /// The best generated kernel's median over that of the program by hand.
+  double ratio(Summary Candidate::*regime) const;
+};
+
 nlohmann::json to_json(const Accuracy& accuracy);
 nlohmann::json to_json(const Row& row);
 nlohmann::json to_json(const Family& family);
+nlohmann::json to_json(const DeviceRow& row);
 
 /// One row as some lines for people.
 std::string to_text(const Row& row);
 /// One line for each row, then the mean and the worst.
 std::string to_text(const Family& family);
+std::string to_text(const DeviceRow& row);
+
+/// Writes a result, which names its "device", as NAME.json into a folder; empty: perf/results/<device>.
+/// Throws UserError where it cannot.
+void write_result(const std::string& folder, const std::string& name, const nlohmann::json& result);
 
 }  // namespace tessera::perf

@@ -36,6 +36,19 @@ class Report(unittest.TestCase):
             "| **geometric mean** |  |  | **1.500** | **1.250** |  |\n\n"
             "Judged ratio 1.500; worst 1.500: `softmax 8x8`.\n")
 
+    def test_programs_by_hand_stand_beside_generated_and_native_kernels(self):
+        time = {"median_us": 190.25, "rate": 722.4}
+        row = {"call": "linear 8x8x8", "program": "linear", "ours": {"cold": time, "steady": time},
+               "generated_ratio": {"cold": 0.98, "steady": 1.02}, "ratio": {"cold": 1.05, "steady": 1.1},
+               "best_generated": {"cold": "m=64", "steady": "m=128"}, "best_native": {"cold": "mm", "steady": "linear"}}
+        self.assertEqual(
+            report.drawn({"family": "device_programs", "rows": [row]}), "### device_programs\n\n"
+            "| call | program | cold, us | TFLOP/s | x generated | x native | steady, us | TFLOP/s | x generated | x native "
+            "| generated | native |\n"
+            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+            "| `linear 8x8x8` | linear | 190.2 | 722 | 0.980 | 1.050 | 190.2 | 722 | 1.020 | 1.100 | `m=128` | linear |\n\n"
+            "x generated: time of the passes' best kernel over that of the program by hand; below 1 the passes win.\n")
+
     def test_accuracy_says_what_does_not_hold(self):
         error = {"max": 1e-3, "rms": None}
         accuracy = {"ours": error, "native": error, "allowed": error, "holds": False}

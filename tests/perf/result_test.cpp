@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "perf/call_words.h"
+#include "tests/support/temporary_folder.h"
+#include "tile_core/base/error.h"
 
 namespace tessera::perf {
 namespace {
@@ -93,6 +95,60 @@ TEST(Text, OfARowNamesEveryCandidate) {
       "  left out: math: 9.0 times the best one's time\n"
       "  cold: 0.800 of softmax, 50.0 % of the roof\n"
       "  steady: 1.600 of slow, 100.0 % of the roof\n");
+}
+
+DeviceRow device_row() {
+  Row row = compute_row(500, 600);
+  row.plan = "linear, by hand";
+  row.ours.name = "by hand";
+  return {.program = "linear",
+          .row = row,
+          .generated = {{"m=64", time_of(550), time_of(250)}, {"m=128", time_of(525), time_of(300)}},
+          .rejected = {"m=256: 8 bytes of registers spill to memory"}};
+}
+
+TEST(DeviceRow, IsComparedWithTheFastestGeneratedKernel) {
+  const DeviceRow row = device_row();
+  EXPECT_EQ(row.best_generated(&Candidate::cold).name, "m=128");
+  EXPECT_DOUBLE_EQ(row.ratio(&Candidate::cold), 1.05);
+  EXPECT_DOUBLE_EQ(row.ratio(&Candidate::steady), 1);
+}
+
+TEST(Json, OfADeviceRowHasItsKernelsToo) {
+  const nlohmann::json json = to_json(device_row());
+  EXPECT_EQ(json["program"], "linear");
+  EXPECT_EQ(json["ours"]["name"], "by hand");
+  EXPECT_EQ(json["best_generated"]["steady"], "m=64");
+  EXPECT_DOUBLE_EQ(json["generated_ratio"]["cold"].get<double>(), 1.05);
+  EXPECT_DOUBLE_EQ(json["ratio"]["cold"].get<double>(), 1.2);
+  EXPECT_EQ(json["generated"].size(), 2);
+  EXPECT_EQ(json["rejected"].size(), 1);
+}
+
+TEST(Text, OfADeviceRowEndsWithItsKernels) {
+  EXPECT_TRUE(to_text(device_row())
+                  .ends_with("  cold: 1.050 of the generated m=128, 525.00 us\n"
+                             "  steady: 1.000 of the generated m=64, 250.00 us\n"
+                             "  rejected: m=256: 8 bytes of registers spill to memory\n"))
+      << to_text(device_row());
+}
+
+TEST(WriteResult, MakesItsFolder) {
+  const test::TemporaryFolder folder;
+  write_result((folder / "new").string(), "softmax", {{"device", "NVIDIA H200"}});
+  EXPECT_EQ(test::read_file(folder.path() / "new" / "softmax.json"), "{\n \"device\": \"NVIDIA H200\"\n}\n");
+}
+
+TEST(WriteResult, WhatCannotBeWrittenIsAnError) {
+  const test::TemporaryFolder folder;
+  const std::string file = (folder / "file").string();
+  test::write_file(file, "text");
+  try {
+    write_result(file, "softmax", {{"device", "NVIDIA H200"}});
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.what(), "cannot write into " + file + "; --out names another folder");
+  }
 }
 
 }  // namespace

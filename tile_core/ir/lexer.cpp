@@ -46,21 +46,31 @@ Lexer::Lexer(std::string_view text, const char* file) : text_(text), file_(file)
   next_ = scan();
 }
 
-Token Lexer::scan() {
-  while (position_ < text_.size() && is_space(text_[position_])) {
-    if (text_[position_++] != '\n') continue;
-    ++line_;
-    line_begin_ = position_;
+/// Goes on to the next token.
+void Lexer::skip() {
+  while (position_ < text_.size()) {
+    if (text_.substr(position_).starts_with("//")) {
+      position_ = std::min(text_.find('\n', position_), text_.size());
+    } else if (!is_space(text_[position_])) {
+      return;
+    } else if (text_[position_++] == '\n') {
+      ++line_;
+      line_begin_ = position_;
+    }
   }
+}
+
+Token Lexer::scan() {
+  skip();
   Token token{TokenKind::end, "", line_, static_cast<int>(position_ - line_begin_) + 1};
   if (position_ == text_.size()) return token;
   std::string_view rest = text_.substr(position_);
   if (is_letter(rest[0])) {
     token.kind = TokenKind::word;
     token.text = word_at(rest);
-  } else if (rest[0] == '%' && rest.size() > 1 && is_digit(rest[1])) {
+  } else if (rest[0] == '%' && rest.size() > 1 && (is_digit(rest[1]) || is_letter(rest[1]))) {
     token.kind = TokenKind::value;
-    token.text = rest.substr(0, std::min(rest.find_first_not_of("0123456789", 1), rest.size()));
+    token.text = rest.substr(0, 1 + word_at(rest.substr(1)).size());
   } else if (is_digit(rest[0]) || rest[0] == '-') {
     token.kind = TokenKind::number;
     token.text = number_at(rest);
@@ -94,11 +104,9 @@ std::string_view Lexer::word(std::string_view expected) {
   return take().text;
 }
 
-int Lexer::value(std::string_view expected) {
-  int number = 0;
-  if (next_.kind != TokenKind::value || !read(next_.text.substr(1), number)) fail(expected);
-  take();
-  return number;
+std::string_view Lexer::value(std::string_view expected) {
+  if (next_.kind != TokenKind::value) fail(expected);
+  return take().text;
 }
 
 int Lexer::integer(std::string_view expected) {

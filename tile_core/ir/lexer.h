@@ -8,7 +8,7 @@ namespace tessera {
 
 enum class TokenKind : std::uint8_t { word, number, value, mark, end };
 
-/// A piece of a program's text: a word, a number, a value (%12), one punctuation mark, or the end.
+/// A piece of a program's text: a word, a number, a value (%12, %sum), one punctuation mark, or the end.
 struct Token {
   TokenKind kind = TokenKind::end;
   std::string_view text;
@@ -16,7 +16,8 @@ struct Token {
   int column = 1;
 };
 
-/// Cuts a program's text into tokens, one ahead. Line ends are white space.
+/// Cuts a program's text into tokens, one ahead. Line ends are white space, and so is what follows // on a
+/// line.
 class Lexer {
  public:
   /// `file` names the text in errors and in the locations of instructions; a literal, since programs keep it.
@@ -29,7 +30,7 @@ class Lexer {
   bool accept(std::string_view text);  ///< takes the next token if it reads so
   void expect(std::string_view text);  ///< the same, or fails
   std::string_view word(std::string_view expected);
-  int value(std::string_view expected);  ///< the number of "%12"
+  std::string_view value(std::string_view expected);  ///< "%12"
   int integer(std::string_view expected);
   double number(std::string_view expected);  ///< also inf, -inf, nan
 
@@ -39,6 +40,7 @@ class Lexer {
   [[noreturn]] void fail_at(const Token& token, const std::string& what) const;
 
  private:
+  void skip();
   Token scan();
 
   std::string_view text_;

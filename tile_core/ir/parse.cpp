@@ -153,18 +153,17 @@ Repeat Parser::repeat() {
   return result;
 }
 
-ValueId Parser::define(int number, const Token& at, Type type) {
+ValueId Parser::define(const Token& at, Type type) {
   ValueId id = program_.new_value(std::move(type));
-  if (!values_.try_emplace(number, id).second)
-    lexer_.fail_at(at, fmt::format("%{} is defined twice", number));
+  if (!values_.try_emplace(at.text, id).second)
+    lexer_.fail_at(at, fmt::format("{} is defined twice", at.text));
   return id;
 }
 
 ValueId Parser::value() {
   Token at = lexer_.next();
-  int number = lexer_.value("a value, as %12");
-  auto found = values_.find(number);
-  if (found == values_.end()) lexer_.fail_at(at, fmt::format("%{} is used before it is defined", number));
+  auto found = values_.find(lexer_.value("a value, as %12"));
+  if (found == values_.end()) lexer_.fail_at(at, fmt::format("{} is used before it is defined", at.text));
   return found->second;
 }
 

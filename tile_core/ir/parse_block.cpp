@@ -37,15 +37,14 @@ Inst Parser::instruction() {
 void Parser::line(Inst& inst) {
   struct Result {
     Token at;
-    int number;
     Type type;
   };
   std::vector<Result> results;
   while (lexer_.next().kind == TokenKind::value) {
     Token at = lexer_.next();
-    int number = lexer_.value("a value");
+    lexer_.value("a value");
     lexer_.expect(":");
-    results.push_back({at, number, type()});
+    results.push_back({at, type()});
     if (!lexer_.accept(",")) lexer_.expect("=");
   }
   Token name = lexer_.next();
@@ -55,14 +54,15 @@ void Parser::line(Inst& inst) {
   inst.op = std::move(*op);
   WaitDots* wait = std::get_if<WaitDots>(&inst.op);
   if (wait != nullptr && !results.empty()) wait->values = values();
-  for (Result& r : results) inst.results.push_back(define(r.number, r.at, std::move(r.type)));
+  for (Result& r : results) inst.results.push_back(define(r.at, std::move(r.type)));
 }
 
 ValueId Parser::number() {
   Token at = lexer_.next();
   Type scalar;
   scalar.dtype = i64;
-  return define(lexer_.value("a value"), at, std::move(scalar));
+  lexer_.value("a value");
+  return define(at, std::move(scalar));
 }
 
 void Parser::loop(Inst& inst, bool pipelined) {
@@ -88,12 +88,12 @@ void Parser::carried_values(Loop& loop) {
   lexer_.expect("(");
   do {
     Token at = lexer_.next();
-    int number = lexer_.value("a parameter");
+    lexer_.value("a parameter");
     lexer_.expect(":");
     Type parameter = type();
     lexer_.expect("=");
     loop.carried.push_back(value());
-    loop.parameters.push_back(define(number, at, std::move(parameter)));
+    loop.parameters.push_back(define(at, std::move(parameter)));
   } while (lexer_.accept(","));
   lexer_.expect(")");
 }
@@ -117,7 +117,8 @@ void Parser::results(Inst& inst, const std::vector<ValueId>& like, std::string_v
     if (!inst.results.empty()) lexer_.expect(",");
     Token at = lexer_.next();
     Type type = program_.type(id);
-    inst.results.push_back(define(lexer_.value(expected), at, std::move(type)));
+    lexer_.value(expected);
+    inst.results.push_back(define(at, std::move(type)));
   }
 }
 

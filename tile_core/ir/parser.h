@@ -68,13 +68,13 @@ class Parser {
   ValueId value();
   ValueId next_value();  ///< after a comma
   ValueId number();      ///< defines a value that is i64
-  ValueId define(int number, const Token& at, Type type);
+  ValueId define(const Token& at, Type type);
   template <typename Enum>
   std::optional<Enum> enumerator(std::string_view name, Enum last);
 
   Lexer lexer_;
   Program program_;
-  std::map<int, ValueId> values_;  // by the number in the text
+  std::map<std::string_view, ValueId> values_;  // by what the text calls them
 };
 
 template <typename Id, typename Table>

@@ -46,28 +46,13 @@ TEST_P(DotCode, HasTheInstructionsThatTheTextNames) {
   EXPECT_EQ(counted(code, {"LDL", "STL", "PRMT"}), Counts());
 }
 
-/// The instructions up to the last of the arithmetic, equal neighbours on one line: what comes after is the
-/// producer.
-std::string order_of(const std::vector<std::string>& names, std::string_view last) {
-  std::string text;
-  std::string block;
-  for (std::size_t i = 0; i < names.size();) {
-    std::size_t next = i;
-    while (next < names.size() && names[next] == names[i]) ++next;
-    block += fmt::format("{} {}\n", next - i, names[i]);
-    if (names[i].starts_with(last)) text += std::exchange(block, "");
-    i = next;
-  }
-  return text;
-}
-
 /// Conversions of one step stand between its waits, dots of two steps fly together, and no wait has moved.
 TEST(RolesCode, ChainedDotsFlyUnderTheNextStep) {
   Program program = test::planned("chain_lag");
   std::string code = sass(compiled(program, {{{"S", 128}, {"T", 128}, {"D", 32}}}));
   std::vector<std::string_view> landmarks = {"HGMMA", "WARPGROUP", "F2FP", "SYNCS.PHASECHK.TRANS64.TRYWAIT",
                                              "SYNCS.ARRIVE"};
-  EXPECT_GOLDEN("chain_lag", order_of(test::instructions(code, landmarks), "F2FP"));
+  EXPECT_GOLDEN("chain_lag", test::order_of(test::instructions(code, landmarks), "F2FP"));
   EXPECT_EQ(counted(code, {"LDL", "STL", "PRMT", "R2UR"}), Counts());
 }
 

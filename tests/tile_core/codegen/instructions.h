@@ -1,9 +1,11 @@
 #pragma once
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tessera::test {
@@ -25,6 +27,21 @@ inline std::map<std::string, int> counted(const std::string& sass, std::vector<s
   std::map<std::string, int> counts;
   for (const std::string& name : instructions(sass, std::move(names))) ++counts[name];
   return counts;
+}
+
+/// Instructions up to the last of that name, equal neighbours on one line; what comes after is, of a kernel
+/// with roles, the producer.
+inline std::string order_of(const std::vector<std::string>& names, std::string_view last) {
+  std::string text;
+  std::string block;
+  for (std::size_t i = 0; i < names.size();) {
+    std::size_t next = i;
+    while (next < names.size() && names[next] == names[i]) ++next;
+    block += fmt::format("{} {}\n", next - i, names[i]);
+    if (names[i].starts_with(last)) text += std::exchange(block, "");
+    i = next;
+  }
+  return text;
 }
 
 }  // namespace tessera::test

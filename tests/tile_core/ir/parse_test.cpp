@@ -52,6 +52,14 @@ TEST(Parse, ReadsEveryFunction) {
   EXPECT_EQ(to_text(parse(text)), text);
 }
 
+TEST(Parse, ReadsNamesAndCommentsButKeepsNeither) {
+  Program p = parse(
+      "// what it is\nprogram p stage tile {\n  %one: f32 = constant 1  // not 2\n\n  %2nd: f32 = neg "
+      "%one\n}\n//");
+  EXPECT_EQ(to_text(p), "program p stage tile {\n  %0: f32 = constant 1\n  %1: f32 = neg %0\n}\n");
+  EXPECT_EQ(p.body.insts[1].loc.line, 5);
+}
+
 TEST(Parse, TellsADotsConditionFromABranch) {
   std::string text = to_text(test::changed("gemm_roles", "onto %47 if %48", "onto %47\n if %48 {\n }"));
   EXPECT_NE(text.find("onto %47\n          if %48 {\n          }\n          commit_dots"), std::string::npos);
@@ -99,6 +107,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"program p stage tile {\n  %0: f32 = neg %1\n}",
                 "tile error: %1 is used before it is defined\n  --> program text:2\n   column 17 of:   %0: "
                 "f32 = neg %1"},
+        Mistake{"program p stage tile {\n  %0: f32 = neg %sum\n}",
+                "tile error: %sum is used before it is defined\n  --> program text:2\n   column 17 of:   %0: "
+                "f32 = neg %sum"},
+        Mistake{"program p stage tile {\n  % : f32 = constant 1\n}",
+                "tile error: expected an operation, but got '%'\n  --> program text:2\n   column 3 of:   % : "
+                "f32 = constant 1"},
         Mistake{
             "program p stage tile {\n  %0: f32 = constant 1\n  %0: f32 = constant 1\n}",
             "tile error: %0 is defined twice\n  --> program text:3\n   column 3 of:   %0: f32 = constant 1"},

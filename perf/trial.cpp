@@ -1,0 +1,74 @@
+#include "perf/trial.h"
+
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <limits>
+
+#include "perf/inputs.h"
+#include "perf/natives.h"
+#include "perf/problem.h"
+#include "perf/reference.h"
+#include "registration/dispatch/lowering.h"
+#include "tile_core/runtime/launch.h"
+
+namespace tessera::perf {
+namespace {
+
+std::string compile(Kernel& kernel) {
+  if (kernel.request(JitMode::block) != Kernel::State::ready) return kernel.failure();
+  const std::vector<std::string> complaints = kernel.cubin().complaints();
+  return complaints.empty() ? "" : complaints.front();
+}
+
+void allocate_outputs(Trial& trial) {
+  for (std::size_t i = trial.call.first_output(); i < trial.call.tensors().size(); ++i) {
+    const TensorView& view = trial.call.tensors()[i];
+    const auto rank = static_cast<std::size_t>(view.rank);
+    const auto options = at::TensorOptions().dtype(scalar_type(view.dtype)).device(at::kCUDA);
+    trial.outputs.push_back(
+        at::empty_strided({view.sizes.data(), rank}, {view.strides.data(), rank}, options));
+    trial.outputs.back().fill_(std::numeric_limits<double>::quiet_NaN());  // what is not written shows
+    trial.call.bind(i, trial.outputs.back().data_ptr());
+  }
+}
+
+}  // namespace
+
+Expected expected_of(const CallSpec& spec, const std::vector<at::Tensor>& inputs) {
+  Expected expected{reference(spec, inputs).front(), {}, spec.dtype};
+  expected.native = error_of(run_native(spec, inputs).front(), expected.reference);
+  return expected;
+}
+
+Call bound_call(const CallSpec& spec, const std::vector<at::Tensor>& inputs) {
+  Call call = call_of(spec);
+  for (std::size_t i = 0; i < inputs.size(); ++i) call.bind(i, inputs[i].data_ptr());
+  return call;
+}
+
+void Trial::operator()() const {
+  launch(*kernel, call.tensors(), call.scalars(), c10::cuda::current_device(),
+         c10::cuda::getCurrentCUDAStream().stream());
+}
+
+Trial try_kernel(const Call& call, Kernel& kernel, const Expected& expected) {
+  Trial trial{.call = call, .kernel = &kernel, .failure = compile(kernel)};
+  if (!trial.failure.empty()) return trial;
+  allocate_outputs(trial);
+  trial();
+  const at::Tensor& result = trial.outputs.front();
+  trial.accuracy = {error_of(result, expected.reference.reshape(result.sizes())), expected.native,
+                    expected.dtype};
+  if (!trial.accuracy.holds()) trial.failure = "wrong result: " + trial.accuracy.text();
+  return trial;
+}
+
+Trial try_variant(const Call& call, const autotune::Variant& variant, const Target& target,
+                  const Expected& expected) {
+  const dispatch::Lowered& lowered = dispatch::lowered(call.op(), call.problem().facts, variant, target);
+  if (lowered.kernel == nullptr) return {.call = call, .failure = lowered.problem};
+  return try_kernel(call, *lowered.kernel, expected);
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,53 @@
+#include "tests/ops/hand_made.h"
+#include "tests/tile_core/codegen/instructions.h"
+#include "tile_core/codegen/cuda.h"
+#include "tile_core/runtime/compile.h"
+#include "tile_core/runtime/sass.h"
+
+/// The machine code of the device programs that are written by hand.
+namespace tessera {
+namespace {
+
+Cubin cubin_of(const std::string& name) {
+  Program ready = test::hand_made_ready(name);
+  Facts facts;
+  for (const TensorDecl& tensor : ready.tensors) {
+    facts.tensors.push_back(
+        {.dtype = tensor.dtype, .contiguous_dim = static_cast<int>(tensor.dims.size()) - 1, .alignment = 16});
+  }
+  return compile(emit_cuda(ready, facts, {}), Target::named("sm_90a"));
+}
+
+class HandMadeCode : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Programs, HandMadeCode,
+                         ::testing::Values("linear", "linear_gelu", "attention", "attention_causal"),
+                         [](const auto& info) { return info.param; });
+
+/// Nothing spills, and ptxas puts no dots in order.
+TEST_P(HandMadeCode, IsClean) {
+  Cubin cubin = cubin_of(GetParam());
+  EXPECT_EQ(cubin.complaints(), std::vector<std::string>());
+  EXPECT_EQ(test::instructions(sass(cubin), {"LDL", "STL"}), std::vector<std::string>());
+}
+
+/// The bias is asked for under the first step's dots, which no code that clears sums stands before; each
+/// other step waits for the one before.
+TEST(HandMadeOrder, OfLinear) {
+  std::string code = sass(cubin_of("linear_gelu"));
+  EXPECT_GOLDEN("linear_gelu",
+                test::order_of(test::instructions(code, {"LDG", "HGMMA", "WARPGROUP", "CS2R"}), "WARPGROUP"));
+}
+
+/// The weights are rounded before the scores that take their registers; values and scores fly together, and
+/// the exponentials of the scores run under the values.
+TEST(HandMadeOrder, OfAttention) {
+  for (const char* name : {"attention", "attention_causal"}) {
+    std::string code = sass(cubin_of(name));
+    EXPECT_GOLDEN(
+        "attention",
+        test::order_of(test::instructions(code, {"HGMMA", "WARPGROUP", "F2FP", "MUFU.EX2"}), "F2FP"));
+  }
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,50 @@
+#include <algorithm>
+#include <regex>
+
+#include "tests/ops/hand_made.h"
+#include "tests/support/mutation.h"
+
+namespace tessera {
+namespace {
+
+using test::Call;
+using test::Change;
+
+struct Steps {
+  const char* program;
+  Call call;  ///< several tiles for every instance, loops longer than rings
+};
+void PrintTo(const Steps& s, std::ostream* out) {
+  *out << s.program;
+}
+
+class HandMadeSteps : public ::testing::TestWithParam<Steps> {};
+INSTANTIATE_TEST_SUITE_P(Programs, HandMadeSteps,
+                         ::testing::Values(Steps{"linear", {{{"M", 300}, {"N", 400}, {"K", 328}}}},
+                                           Steps{"linear_gelu", {{{"M", 300}, {"N", 400}, {"K", 328}}}},
+                                           Steps{"attention", test::hand_made_attention_call(600, 640, 2)},
+                                           Steps{"attention_causal",
+                                                 test::hand_made_attention_call(600, 640, 2)}),
+                         [](const auto& info) { return info.param.program; });
+
+/// Lines that wait, pass on or order, and do nothing else.
+std::ptrdiff_t steps_in(const std::string& text) {
+  const std::regex step(
+      "\n *(acquire|commit|wait|release|fence|barrier|take_turn|pass_turn)(_dots|_stores|_shared)?\\b");
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), step), {});
+}
+
+/// Each step left out, and each wait for one group less, is an error or gives other values.
+TEST_P(HandMadeSteps, AreAllNeeded) {
+  const auto& [name, call] = GetParam();
+  Program p = test::hand_made_program(name);
+  std::vector<Change> changes = test::without_waits(p);
+  for (Change& change : test::without_commits(p)) changes.push_back(std::move(change));
+  EXPECT_EQ(std::ranges::count_if(changes, [](const Change& c) { return c.what.starts_with("without"); }),
+            steps_in(test::hand_made_text(name)));
+  changes.push_back({"nothing", p});
+  EXPECT_EQ(test::unnoticed(changes, p, {call}), std::vector<std::string>{"nothing"});
+}
+
+}  // namespace
+}  // namespace tessera
