@@ -21,16 +21,16 @@ void PrintTo(const Steps& s, std::ostream* out) {
 class HandMadeSteps : public ::testing::TestWithParam<Steps> {};
 /// Both ways of the optimistic programs.
 std::vector<Call> attention_calls(double other_scale) {
-  return {test::hand_made_attention_call(600, 640, 2),
-          test::hand_made_attention_call(600, 640, 2, other_scale)};
+  return {test::hand_made_attention_call(300, 640, 2),
+          test::hand_made_attention_call(300, 640, 2, other_scale)};
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, HandMadeSteps,
                          ::testing::Values(Steps{"linear", {{{{"M", 300}, {"N", 400}, {"K", 328}}}}},
                                            Steps{"linear_gelu", {{{{"M", 300}, {"N", 400}, {"K", 328}}}}},
-                                           Steps{"attention", {test::hand_made_attention_call(600, 640, 2)}},
+                                           Steps{"attention", {test::hand_made_attention_call(300, 640, 2)}},
                                            Steps{"attention_causal",
-                                                 {test::hand_made_attention_call(600, 640, 2)}},
+                                                 {test::hand_made_attention_call(300, 640, 2)}},
                                            Steps{"attention_optimistic", attention_calls(20)},
                                            Steps{"attention_causal_optimistic", attention_calls(20)}),
                          [](const auto& info) { return info.param.program; });
