@@ -20,8 +20,9 @@ Cubin cubin_of(const std::string& name) {
 
 class HandMadeCode : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Programs, HandMadeCode,
-                         ::testing::Values("linear", "linear_gelu", "attention", "attention_causal",
-                                           "attention_optimistic", "attention_causal_optimistic"),
+                         ::testing::Values("linear", "linear_gelu", "linear_128x128", "linear_gelu_128x128",
+                                           "attention", "attention_causal", "attention_optimistic",
+                                           "attention_causal_optimistic"),
                          [](const auto& info) { return info.param; });
 
 /// Nothing spills, and ptxas puts no dots in order.

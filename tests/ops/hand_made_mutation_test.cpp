@@ -25,15 +25,17 @@ std::vector<Call> attention_calls(double other_scale) {
           test::hand_made_attention_call(300, 640, 2, other_scale)};
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, HandMadeSteps,
-                         ::testing::Values(Steps{"linear", {{{{"M", 300}, {"N", 400}, {"K", 328}}}}},
-                                           Steps{"linear_gelu", {{{{"M", 300}, {"N", 400}, {"K", 328}}}}},
-                                           Steps{"attention", {test::hand_made_attention_call(300, 640, 2)}},
-                                           Steps{"attention_causal",
-                                                 {test::hand_made_attention_call(300, 640, 2)}},
-                                           Steps{"attention_optimistic", attention_calls(20)},
-                                           Steps{"attention_causal_optimistic", attention_calls(20)}),
-                         [](const auto& info) { return info.param.program; });
+INSTANTIATE_TEST_SUITE_P(
+    Programs, HandMadeSteps,
+    ::testing::Values(Steps{"linear", {{{{"M", 300}, {"N", 400}, {"K", 328}}}}},
+                      Steps{"linear_gelu", {{{{"M", 300}, {"N", 400}, {"K", 328}}}}},
+                      Steps{"linear_128x128", {{{{"M", 300}, {"N", 270}, {"K", 456}}}}},
+                      Steps{"linear_gelu_128x128", {{{{"M", 300}, {"N", 270}, {"K", 456}}}}},
+                      Steps{"attention", {test::hand_made_attention_call(300, 640, 2)}},
+                      Steps{"attention_causal", {test::hand_made_attention_call(300, 640, 2)}},
+                      Steps{"attention_optimistic", attention_calls(20)},
+                      Steps{"attention_causal_optimistic", attention_calls(20)}),
+    [](const auto& info) { return info.param.program; });
 
 /// Lines that wait, pass on or order, and do nothing else.
 std::ptrdiff_t steps_in(const std::string& text) {
