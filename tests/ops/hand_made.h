@@ -60,10 +60,10 @@ inline HandMade hand_made_attention(const char* name, int causal) {
   facts.tensors.push_back({.dtype = f32});
   return {name,
           ops::attention().program(facts, {{"i", 128}, {"j", 128}, {"d", 128}, {"e", 128}}),
-          {hand_made_attention_call(150, 300, 2), hand_made_attention_call(300, 130, 1),
-           hand_made_attention_call(1, 0, 1), hand_made_attention_call(128, 640, 2),
+          {hand_made_attention_call(150, 300, 2), hand_made_attention_call(200, 130, 1),
+           hand_made_attention_call(1, 0, 1), hand_made_attention_call(64, 640, 2),
            // Scores that move the maximum by hundreds of powers of two.
-           hand_made_attention_call(150, 640, 2, 20)}};
+           hand_made_attention_call(70, 400, 2, 20)}};
 }
 
 inline std::vector<HandMade> hand_made() {
