@@ -117,12 +117,14 @@ attention 1x1x64x64
 constexpr const char* kDevicePrograms = R"(
 [linear]
 linear 8192x8192x8192
-linear 4096x4096x4096
 linear 4096x768x3072
+[linear_128x128]
+linear 4096x4096x4096
 [linear_gelu]
 linear_gelu 8192x8192x8192
-linear_gelu 4096x4096x4096
 linear_gelu 4096x768x3072
+[linear_gelu_128x128]
+linear_gelu 4096x4096x4096
 [attention]
 attention 4x16x4096x128
 [attention_optimistic]

@@ -38,11 +38,11 @@ inline Program hand_made_ready(const std::string& name) {
   return ready;
 }
 
-inline HandMade hand_made_linear(const char* name, int gelu) {
+inline HandMade hand_made_linear(const char* name, int gelu, int n) {
   Facts facts{.tensors = std::vector<TensorFacts>(4, {.dtype = bf16}),
               .flags = {{"bias", 1}, {"gelu", gelu}, {"preactivation", 0}}};
   return {name,
-          ops::linear().program(facts, {{"m", 128}, {"n", 192}, {"k", 64}}),
+          ops::linear().program(facts, {{"m", 128}, {"n", n}, {"k", 64}}),
           {{{{"M", 150}, {"N", 208}, {"K", 72}}},
            {{{"M", 300}, {"N", 200}, {"K", 328}}},
            {{{"M", 1}, {"N", 8}, {"K", 0}}},
@@ -60,15 +60,17 @@ inline HandMade hand_made_attention(const char* name, int causal) {
   facts.tensors.push_back({.dtype = f32});
   return {name,
           ops::attention().program(facts, {{"i", 128}, {"j", 128}, {"d", 128}, {"e", 128}}),
-          {hand_made_attention_call(150, 300, 2), hand_made_attention_call(300, 130, 1),
-           hand_made_attention_call(1, 0, 1), hand_made_attention_call(128, 640, 2),
+          {hand_made_attention_call(150, 300, 2), hand_made_attention_call(200, 130, 1),
+           hand_made_attention_call(1, 0, 1), hand_made_attention_call(64, 640, 2),
            // Scores that move the maximum by hundreds of powers of two.
-           hand_made_attention_call(150, 640, 2, 20)}};
+           hand_made_attention_call(70, 400, 2, 20)}};
 }
 
 inline std::vector<HandMade> hand_made() {
-  return {hand_made_linear("linear", 0),
-          hand_made_linear("linear_gelu", 1),
+  return {hand_made_linear("linear", 0, 192),
+          hand_made_linear("linear_gelu", 1, 192),
+          hand_made_linear("linear_128x128", 0, 128),
+          hand_made_linear("linear_gelu_128x128", 1, 128),
           hand_made_attention("attention", 0),
           hand_made_attention("attention_causal", 1),
           hand_made_attention("attention_optimistic", 0),

@@ -20,7 +20,9 @@ Cubin cubin_of(const std::string& name) {
 
 class HandMadeCode : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Programs, HandMadeCode,
-                         ::testing::Values("linear", "linear_gelu", "attention", "attention_causal"),
+                         ::testing::Values("linear", "linear_gelu", "linear_128x128", "linear_gelu_128x128",
+                                           "attention", "attention_causal", "attention_optimistic",
+                                           "attention_causal_optimistic"),
                          [](const auto& info) { return info.param; });
 
 /// Nothing spills, and ptxas puts no dots in order.
@@ -47,6 +49,15 @@ TEST(HandMadeOrder, OfAttention) {
         "attention",
         test::order_of(test::instructions(code, {"HGMMA", "WARPGROUP", "F2FP", "MUFU.EX2"}), "F2FP"));
   }
+}
+
+/// Between the scores' wait and the vote there is no maximum; the scores that come once more stand in a
+/// branch.
+TEST(HandMadeOrder, OfOptimisticAttention) {
+  std::string code = sass(cubin_of("attention_optimistic"));
+  EXPECT_GOLDEN(
+      "attention_optimistic",
+      test::order_of(test::instructions(code, {"HGMMA", "WARPGROUP", "F2FP", "MUFU.EX2", "LDS"}), "F2FP"));
 }
 
 }  // namespace
