@@ -57,5 +57,13 @@ TEST(OfferedKernels, OfAttentionAreRight) {
   expect_all_right(calls);
 }
 
+/// Few enough for compute-sanitizer.
+TEST(OfferedKernels, OfSmallCallsAreRight) {
+  TESSERA_NEEDS_GPU();
+  expect_all_right({"linear 200x136x264 --dtype bf16", "linear_gelu 130x72x200 --dtype bf16",
+                    "flash_attention 1x2x200x64 --causal", "flash_attention 1x2x130x128",
+                    "scaled_dot_product_attention 1x1x100x64 --mask bool"});
+}
+
 }  // namespace
 }  // namespace tessera::test

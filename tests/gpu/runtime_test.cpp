@@ -125,15 +125,5 @@ TEST(Runtime, OutputsAreTheOnlyAllocations) {
   EXPECT_EQ(allocations() - before, 5) << "four outputs and a logsumexp";
 }
 
-TEST(Runtime, B92TheDeviceOfTheTensorsIsUsed) {
-  TESSERA_NEEDS_GPU();
-  if (c10::cuda::device_count() < 2) GTEST_SKIP() << "one CUDA device on this machine, the test needs two";
-  at::Tensor x = normal({64, 64}, at::kFloat, 1), y = x.to(at::Device(at::kCUDA, 1));
-  for (int i = 0; i < 10; ++i) {
-    expect_same_bits(tessera::softmax(y, -1).cpu(), tessera::softmax(x, -1).cpu());
-    EXPECT_EQ(c10::cuda::current_device(), 0);
-  }
-}
-
 }  // namespace
 }  // namespace tessera::test

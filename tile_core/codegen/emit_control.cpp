@@ -98,7 +98,9 @@ void Emitter::loop(const Inst& inst, const Loop& o) {
   std::string step = o.step != ValueId::none ? name(o.step) : fmt::format("{}", p_.axis(o.axis).extent);
   text_ += "#pragma unroll 1\n";
   open(fmt::format("for (int64 {0} = {1}; {0} < {2}; {0} += {3})", start, name(o.begin), name(o.end), step));
+  std::vector<ValueId> outer = std::exchange(parameters_, o.parameters);
   block(o.body);
+  parameters_ = std::move(outer);
   hand_over(o);
   if (o.ticket != ValueId::none) line("++{};", name(o.ticket));
   close();

@@ -83,6 +83,8 @@ void Emitter::accumulator(const Inst& inst, const IssueDot& o) {
   bool moves = goes_on && given && !pending && name(next->second) != name(o.accumulator);
   if (given && !moves && is_free_after(inst, o.accumulator)) return share(id, o.accumulator);
   if (defined && pending) fail("a pending accumulator is needed after its dot");
+  const std::optional<ValueId> spent = given || goes_on ? std::nullopt : spent_parameter(inst);
+  if (spent) return share(id, *spent);
   if (goes_on) {
     share(id, next->second);
   } else {
@@ -90,6 +92,19 @@ void Emitter::accumulator(const Inst& inst, const IssueDot& o) {
   }
   if (defined) return assign(name(id), id, name(o.accumulator));
   line("discard({});", name(id));
+}
+
+/// A tile of the result's size that a loop carries and this iteration has used up. In its registers the dot
+/// follows what reads them: elsewhere ptxas would let it overtake, and keep both tiles.
+std::optional<ValueId> Emitter::spent_parameter(const Inst& inst) const {
+  const Type& type = p_.type(inst.result());
+  auto fits = [&](ValueId id) {
+    const Type& other = p_.type(id);
+    return is_tile(id) && other.dtype == type.dtype && !other.pending &&
+           registers(id) == registers(inst.result()) && is_free_after(inst, id);
+  };
+  auto found = std::find_if(parameters_.begin(), parameters_.end(), fits);
+  return found == parameters_.end() ? std::nullopt : std::optional(*found);
 }
 
 void Emitter::emit_issue(const Inst& inst, const IssueDot& o) {

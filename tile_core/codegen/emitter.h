@@ -1,6 +1,7 @@
 #pragma once
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -154,6 +155,7 @@ class Emitter {
   Operand operand(const Slot& slot, AxisId contracted) const;
   void emit_issue(const Inst& inst, const IssueDot& o);
   void accumulator(const Inst& inst, const IssueDot& o);
+  std::optional<ValueId> spent_parameter(const Inst& inst) const;
   std::string declared_dot(DType dtype, int columns, bool registers, bool a_major, bool b_major);
   void emit_fence_dots(const Inst& inst);
   void emit_wait_dots(const Inst& inst, const WaitDots& o);
@@ -167,6 +169,7 @@ class Emitter {
   std::string text_;
   int depth_ = 1;
   std::map<ValueId, std::string> names_;
+  std::vector<ValueId> parameters_;                     // of the innermost loop
   std::map<std::string, std::vector<ValueId>> arrays_;  // what each has held
   std::set<ValueId> undefined_;
   std::set<ValueId> tickets_;               // of loops: these are unsigned
