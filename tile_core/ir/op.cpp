@@ -39,16 +39,16 @@ bool compares(BinaryFn fn) {
 }
 
 double identity(ReduceFn fn, DType dtype) {
-  double highest = std::numeric_limits<double>::infinity();
-  if (dtype == i64) highest = 0x1p62;
-  if (dtype == i32) highest = std::numeric_limits<std::int32_t>::max();
+  double least = -std::numeric_limits<double>::infinity(), greatest = -least;
+  if (dtype == i64) least = -0x1p63, greatest = 0x1p63;
+  if (dtype == i32) least = -0x1p31, greatest = 0x1p31 - 1;
   switch (fn) {
     case ReduceFn::sum:
       return 0;
     case ReduceFn::max:
-      return -highest;
+      return least;
     case ReduceFn::min:
-      return highest;
+      return greatest;
   }
   throw InternalError::format("no identity of reduction {}", static_cast<int>(fn));
 }

@@ -41,7 +41,7 @@ bool holds_any(const Op& op) {
 
 /// Whether the result is boolean whatever the operands are.
 bool compares(BinaryFn fn);
-/// What a reduction starts from: of an i64 +-2^62 and of an i32 its ends stand for the infinities.
+/// What a reduction starts from, the dtype's least or greatest; of i64 as holds() says.
 double identity(ReduceFn fn, DType dtype);
 
 /// Each element of the result comes from the operands' elements at its own coordinates alone.
