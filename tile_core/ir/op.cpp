@@ -57,6 +57,10 @@ bool is_pointwise(const Op& op) {
   return holds_any<Broadcast, Unary, Binary, Fma, Select, Cast>(op);
 }
 
+bool is_predicate(const Op& op) {
+  return holds_any<Index, Size, Constant, Broadcast, Binary>(op);
+}
+
 bool is_pure(const Op& op) {
   return is_pointwise(op) || holds_any<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount,
                                        Undefined, Slice, View, Reduce, Dot, Load, Convert, ReduceWarp>(op);

@@ -46,6 +46,9 @@ double identity(ReduceFn fn, DType dtype);
 
 /// Each element of the result comes from the operands' elements at its own coordinates alone.
 bool is_pointwise(const Op& op);
+/// What conditions on indices are made of: cheap enough to be made again wherever they are needed, so that
+/// none is in registers for longer than one use.
+bool is_predicate(const Op& op);
 /// No effect but its results, and equal operands give equal results: may be shared, dropped and moved. (Not
 /// shared: Undefined, since whoever fills it does so in place.)
 bool is_pure(const Op& op);

@@ -13,11 +13,6 @@
 namespace tessera {
 namespace {
 
-bool is_predicate(const Op& op) {
-  return std::holds_alternative<Index>(op) || std::holds_alternative<Constant>(op) ||
-         std::holds_alternative<Size>(op);
-}
-
 /// An operation, or a branch, that only computes elements.
 bool computes(const Inst& inst) {
   if (!std::holds_alternative<If>(inst.op)) return is_pointwise(inst.op);
@@ -40,10 +35,9 @@ void for_each_use(const Inst& inst, const Visit& visit) {
 
 /// Whether groups take turns: there has to be more than one.
 bool have_turns(const Program& program, const PassContext& context) {
-  const Roles& roles = std::get<Roles>(program.body.insts.back().op);
+  const std::vector<Role>& roles = roles_of(program);
   return context.schedule.share == Share::turns &&
-         std::any_of(roles.roles.begin(), roles.roles.end(),
-                     [](const Role& role) { return role.instances > 1; });
+         std::any_of(roles.begin(), roles.end(), [](const Role& role) { return role.instances > 1; });
 }
 
 /// How a loop's body comes apart around a dot whose register operand is made from another dot of the same

@@ -18,9 +18,6 @@
 namespace tessera {
 namespace {
 
-const Type kIndex{.dtype = i64};
-const Type kCondition{.dtype = boolean};
-
 /// How a loop carries a value.
 enum class Carry : std::uint8_t {
   tile,     ///< finished before the back edge
@@ -230,7 +227,7 @@ class LowerRole {
   }
 
   void release_before(const PassSlot& now, Loc loc) {
-    ValueId later = b_.emit(Binary{BinaryFn::lt, begin_, start_}, kCondition);
+    ValueId later = b_.less(begin_, start_);
     ValueId one = b_.constant(1);
     PassSlot before = now;
     before.slot.ticket = b_.arithmetic(BinaryFn::sub, now.slot.ticket, one);
@@ -308,7 +305,7 @@ class LowerRole {
 
   /// The slots of the last iteration go back when what is in flight has been waited for.
   void owe(const std::vector<const Inst*>& kept, const Loop& old, ValueId begin, ValueId end, ValueId first) {
-    ValueId ran = b_.emit(Binary{BinaryFn::lt, begin, end}, kCondition);
+    ValueId ran = b_.less(begin, end);
     ValueId trips = b_.trips(begin, end, p_.axis(old.axis).extent);
     ValueId one = b_.constant(1);
     ValueId last = b_.arithmetic(BinaryFn::sub, trips, one);

@@ -9,8 +9,6 @@
 namespace tessera {
 namespace {
 
-const Type kIndex{.dtype = i64};
-
 /// Registers of a thread: what a block of so many warpgroups is launched with, dealt out again; 0: as
 /// launched.
 struct Registers {
