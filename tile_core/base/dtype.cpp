@@ -109,7 +109,9 @@ DType dtype_from_name(std::string_view name) {
   for (const Row& candidate : kRows) {
     if (candidate.name == name) return candidate.dtype;
   }
-  throw UserError::format("expected a dtype, one of boolean, i32, i64, f16, bf16, f32, but got '{}'", name);
+  std::string names;
+  for (const Row& known : kRows) names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
+  throw UserError::format("expected a dtype, one of {}, but got '{}'", names, name);
 }
 
 double round_to(DType dtype, double value) {
