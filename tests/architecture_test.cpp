@@ -59,7 +59,8 @@ const std::vector<std::string> kNamesInPasses = {
     R"((store_slices|specialize_warps).cpp: info\.name \+= )",
     R"(role_writer.cpp: p_\.name\);)",
     R"(role_builder.cpp: index_of\(old\), in_\.name\);)",
-    R"(lower_roles.cpp: diagnostic\(fmt::format\()"};
+    R"(lower_roles.cpp: diagnostic\(fmt::format\()",
+    R"(lag_dots.cpp: to_text\(context\.schedule\), program\.name, )"};
 
 // What must be seen at one glance: from the line with the first text to the line with the second.
 struct Screen {

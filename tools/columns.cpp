@@ -37,8 +37,8 @@ Columns::Columns(const Program& program) : program_(program), words_(program), r
     rows_.front().push_back(column.name);
   };
   if (!has_roles(program)) make(nullptr, 0);
-  for (const Role* role : roles_of(program)) {
-    for (int i = 0; i < role->instances; ++i) make(role, i);
+  for (const Role& role : roles_of(program)) {
+    for (int i = 0; i < role.instances; ++i) make(&role, i);
   }
 }
 

@@ -26,23 +26,16 @@ auto count(const std::map<Key, std::string>& names, const std::string& name) {
 
 }  // namespace
 
-std::vector<const Role*> roles_of(const Program& program) {
-  std::vector<const Role*> result;
-  if (!has_roles(program)) return result;
-  for (const Role& role : std::get<Roles>(program.body.insts.back().op).roles) result.push_back(&role);
-  return result;
-}
-
 Glossary::Glossary(const Program& program) {
-  if (has_roles(program)) name_roles(std::get<Roles>(program.body.insts.back().op));
+  name_roles(roles_of(program));
   name_channels(program);
 }
 
-void Glossary::name_roles(const Roles& roles) {
-  for (const Role& role : roles.roles) roles_[&role] = waits(role) ? "consumer" : "producer";
+void Glossary::name_roles(const std::vector<Role>& roles) {
+  for (const Role& role : roles) roles_[&role] = waits(role) ? "consumer" : "producer";
   const std::map<const Role*, std::string> kinds = roles_;
   int number = 0;
-  for (const Role& role : roles.roles) {
+  for (const Role& role : roles) {
     if (count(kinds, kinds.at(&role)) > 1) roles_[&role] += fmt::format(" of role {}", number);
     ++number;
   }

@@ -22,15 +22,12 @@ class Glossary {
   ValueId root(ValueId id) const { return roots_.at(id); }
 
  private:
-  void name_roles(const Roles& roles);
+  void name_roles(const std::vector<Role>& roles);
   void name_channels(const Program& program);
 
   std::map<const Role*, std::string> roles_;
   std::map<ValueId, std::string> channels_;
   std::map<ValueId, ValueId> roots_;
 };
-
-/// The roles of a program in order; empty where it has none.
-std::vector<const Role*> roles_of(const Program& program);
 
 }  // namespace tessera::tools

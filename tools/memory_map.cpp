@@ -69,8 +69,8 @@ std::string memory_map(const Program& program, const Target& target) {
   std::string text = fmt::format("{} on {}: {} warps\n{}", program.name, target.arch, program.launch.warps,
                                  shared_memory(program, target, words));
   if (!has_roles(program)) return text + registers(program, program.body, "");
-  for (const Role* role : roles_of(program)) {
-    if (!role->elected) text += registers(program, role->body, " of a " + words.role(*role));
+  for (const Role& role : roles_of(program)) {
+    if (!role.elected) text += registers(program, role.body, " of a " + words.role(role));
   }
   return text;
 }

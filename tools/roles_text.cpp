@@ -64,8 +64,8 @@ const char* words_of(CopyKind kind) {
 class Accesses {
  public:
   Accesses(const Program& p, const Glossary& words) : p_(p) {
-    for (const Role* role : roles_of(p))
-      for_each_inst(role->body, [&](const Inst& inst) { visit(words.role(*role), inst); });
+    for (const Role& role : roles_of(p))
+      for_each_inst(role.body, [&](const Inst& inst) { visit(words.role(role), inst); });
   }
   std::string fills(ValueId channel) const { return joined(fills_, channel); }
   std::string reads(ValueId channel) const { return joined(reads_, channel); }
@@ -138,7 +138,7 @@ std::string roles_text(const Program& ready, const Program& masked, const PassCo
   text += fmt::format("{}, {} of {} bytes of shared memory\n", ready.launch.persistent ? ", persistent" : "",
                       ready.launch.shared_bytes, context.target.shared_bytes);
   const Glossary words(ready);
-  for (const Role* role : roles_of(ready)) text += role_line(*role, words.role(*role)) + held(ready, *role);
+  for (const Role& role : roles_of(ready)) text += role_line(role, words.role(role)) + held(ready, role);
   return text + channels(ready, words);
 }
 

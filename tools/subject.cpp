@@ -90,9 +90,9 @@ Tiles tiles_from_text(const std::string& text) {
     const char* end = number.data() + number.size();
     int extent = 0;
     const auto [stop, error] = std::from_chars(number.data(), end, extent);
-    if (equals == 0 || error != std::errc() || stop != end || extent < 1)
+    if (equals == 0 || error != std::errc() || stop != end || extent < 0)
       throw UserError::format(
-          "--tiles: expected NAME=NUMBER,... with numbers from 1 on, as in m=128,n=64, but got '{}'", text);
+          "--tiles: expected NAME=NUMBER,... with numbers from 0 on, as in m=128,n=64, but got '{}'", text);
     tiles[word.substr(0, equals)] = extent;
   }
   return tiles;

@@ -122,10 +122,10 @@ TEST_F(Show, WrongWordsAreExplained) {
                         "sm_89, sm_90a, sm_100a, sm_103a, sm_120a"));
   EXPECT_EQ(error({"add", "3x4", "--variant", "x"}, 2),
             usage_error("tessera show", "--variant: expected a number from 1 on but got 'x'"));
-  for (const char* tiles : {"m", "m=", "=3", "m=0", "m=3x", "m=64 n=64"})
+  for (const char* tiles : {"m", "m=", "=3", "m=-1", "m=3x", "m=64 n=64"})
     EXPECT_EQ(error({"add", "3x4", "--tiles", tiles}, 2),
               usage_error("tessera show",
-                          std::string("--tiles: expected NAME=NUMBER,... with numbers from 1 on, as in "
+                          std::string("--tiles: expected NAME=NUMBER,... with numbers from 0 on, as in "
                                       "m=128,n=64, but got '") +
                               tiles + "'"));
   EXPECT_EQ(error({"add", "3x4", "--schedule", "stages=two"}, 2),

@@ -19,6 +19,8 @@ struct Row {
 constexpr std::array kRows = {Row{boolean, "boolean", 1}, Row{i32, "i32", 4},   Row{i64, "i64", 8},
                               Row{f16, "f16", 2},         Row{bf16, "bf16", 2}, Row{f32, "f32", 4}};
 
+constexpr double kBeyondI64 = 0x1p63;  // the greatest i64 as a double, which rounds it up
+
 const Row& row(DType dtype) {
   return kRows[static_cast<std::size_t>(dtype)];
 }
@@ -65,12 +67,12 @@ double half_value(std::uint16_t bits, int mantissa, int lowest) {
 /// Rounds towards 0.
 std::int64_t to_integer(DType dtype, double value) {
   if (!holds(dtype, std::trunc(value))) throw UserError::format("{} cannot hold {}", name_of(dtype), value);
-  return static_cast<std::int64_t>(value);
+  return integer_of(std::trunc(value));
 }
 
 double from_integer(std::int64_t value) {
   auto result = static_cast<double>(value);
-  if (!holds(i64, result) || static_cast<std::int64_t>(result) != value)
+  if (integer_of(result) != value)
     throw UserError::format("the i64 {} has more than 53 bits, which are all that can be reckoned with here",
                             value);
   return result;
@@ -107,7 +109,9 @@ DType dtype_from_name(std::string_view name) {
   for (const Row& candidate : kRows) {
     if (candidate.name == name) return candidate.dtype;
   }
-  throw UserError::format("expected a dtype, one of boolean, i32, i64, f16, bf16, f32, but got '{}'", name);
+  std::string names;
+  for (const Row& known : kRows) names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
+  throw UserError::format("expected a dtype, one of {}, but got '{}'", names, name);
 }
 
 double round_to(DType dtype, double value) {
@@ -134,10 +138,14 @@ bool holds(DType dtype, double value) {
     case DType::i32:
       return std::trunc(value) == value && value >= -0x1p31 && value < 0x1p31;
     case DType::i64:
-      return std::trunc(value) == value && value >= -0x1p63 && value < 0x1p63;
+      return std::trunc(value) == value && value >= -0x1p63 && value <= kBeyondI64;
     default:
       return std::isnan(value) || round_to(dtype, value) == value;
   }
+}
+
+std::int64_t integer_of(double value) {
+  return value == kBeyondI64 ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(value);
 }
 
 void store_element(DType dtype, void* memory, double value) {

@@ -19,12 +19,15 @@ DType dtype_from_name(std::string_view name);  ///< throws UserError listing the
 
 /// `value` rounded to what `dtype` can hold (to nearest even for floats, as IEEE and CUDA's conversions do).
 double round_to(DType dtype, double value);
-/// Whether rounding to `dtype` changes nothing: whole numbers within its range where it is an integer.
+/// Whether rounding to `dtype` changes nothing: whole numbers within its range where it is an integer. Of i64
+/// that is also 2^63: it stands for the greatest, 2^63 - 1, which no double is.
 bool holds(DType dtype, double value);
+/// The integer that a double stands for which i64 holds.
+std::int64_t integer_of(double value);
 
 /// The bits of `value`, rounded, in memory, and back; for f16, bf16, f32, i32, i64 and boolean. Throws
-/// UserError that names the value where the dtype does not hold an integer, or a double not the i64 in
-/// memory.
+/// UserError that names the value where the dtype does not hold an integer, or no double stands for the
+/// i64 in memory.
 void store_element(DType dtype, void* memory, double value);
 double load_element(DType dtype, const void* memory);
 

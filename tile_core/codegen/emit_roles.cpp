@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kRegisters = 65536;  // of a multiprocessor
 constexpr int kMostRegisters = 255;
-constexpr int kBarriers = 16;  // of a block
 
 template <typename... Ops>
 bool holds(const Block& block) {
@@ -92,7 +91,6 @@ void Emitter::emit_role(const Role& role, int first_warp) {
     line("if (instance == {}) arrive<{}, {}, {}>(0);", role.instances - 1, first_turn_, role.instances,
          2 * threads());
   }
-  if (next_barrier_ > kBarriers) fail(fmt::format("{} barriers, a block has {}", next_barrier_, kBarriers));
   if (role.elected) open("if (warp == 0 && elect())");
   block(role.body);
   if (role.elected) close();

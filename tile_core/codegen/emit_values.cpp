@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "tile_core/base/error.h"
 #include "tile_core/base/match.h"
@@ -7,10 +8,19 @@
 
 namespace tessera::codegen {
 
+namespace {
+
+/// C++ has no literal of the least i64.
+std::string literal_of(std::int64_t value) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  return value == kLeast ? fmt::format("{} - 1", kLeast + 1) : fmt::format("{}", value);
+}
+
+}  // namespace
+
 std::string Emitter::literal(DType dtype, double value) const {
-  if (!is_float(dtype))
-    return dtype == boolean ? (value != 0 ? "true" : "false")
-                            : fmt::format("{}({})", c_type(dtype), static_cast<std::int64_t>(value));
+  if (dtype == boolean) return value != 0 ? "true" : "false";
+  if (is_integer(dtype)) return fmt::format("{}({})", c_type(dtype), literal_of(integer_of(value)));
   std::string text = fmt::format("{:.9g}", value);
   if (std::isnan(value)) text = "not_a_number()";
   if (std::isinf(value)) text = value > 0 ? "infinity()" : "-infinity()";

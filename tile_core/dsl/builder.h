@@ -62,7 +62,9 @@ class In {
 };
 
 /// A place of an output tensor: assigning to it stores a tile, and drops what lies outside the tensor. A grid
-/// axis that decides what is stored has to decide where. What no store reaches is undefined.
+/// axis that decides what is stored has to decide where, each of its tiles another place: so do the axis and
+/// index arithmetic on it, as in out(m.start() / 16, n) where its tiles have 16 lanes, but not a loaded
+/// index. What no store reaches is undefined.
 class Out {
  public:
   class Place {

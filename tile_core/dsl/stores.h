@@ -3,8 +3,8 @@
 
 namespace tessera::dsl {
 
-/// Throws UserError where two blocks store different values to one place: where a grid axis decides what is
-/// stored, and not where.
+/// Throws UserError where two blocks may store different values to one place: where a grid axis decides what
+/// is stored, and no subscript tells its tiles apart.
 void check_stores(const Program& program);
 
 }  // namespace tessera::dsl

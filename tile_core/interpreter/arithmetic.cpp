@@ -48,7 +48,7 @@ double of_integers(BinaryFn fn, DType dtype, std::int64_t a, std::int64_t b) {
       if (b != 0 && b != -1) result = a - quotient(a, b) * b;
   }
   auto value = static_cast<double>(result);
-  lost = lost || !holds(dtype, value) || static_cast<std::int64_t>(value) != result;
+  lost = lost || !holds(dtype, value) || integer_of(value) != result;
   return lost ? kUnknown : value;
 }
 
@@ -70,12 +70,12 @@ double of_floats(BinaryFn fn, double a, double b) {
 
 }  // namespace
 
-double apply(UnaryFn fn, double a) {
+double apply(UnaryFn fn, DType dtype, double a) {
   switch (fn) {
     case UnaryFn::neg:
-      return -a;
+      return is_float(dtype) ? -a : apply(BinaryFn::sub, dtype, 0, a);
     case UnaryFn::abs:
-      return std::fabs(a);
+      return is_float(dtype) || a >= 0 ? std::fabs(a) : apply(BinaryFn::sub, dtype, 0, a);
     case UnaryFn::exp:
       return std::exp(a);
     case UnaryFn::exp2:
@@ -112,9 +112,7 @@ double apply(BinaryFn fn, DType dtype, double a, double b) {
     case BinaryFn::rescale:
     case BinaryFn::div:
     case BinaryFn::mod:
-      return is_float(dtype)
-                 ? of_floats(fn, a, b)
-                 : of_integers(fn, dtype, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b));
+      return is_float(dtype) ? of_floats(fn, a, b) : of_integers(fn, dtype, integer_of(a), integer_of(b));
     case BinaryFn::max:
       return maximum(a, b);
     case BinaryFn::min:
@@ -149,7 +147,8 @@ double apply(ReduceFn fn, DType dtype, double a, double b) {
 
 double rounded(DType dtype, double value) {
   double result = round_to(dtype, value);
-  return holds(dtype, result) ? result : kUnknown;
+  const bool beyond = dtype == i64 && result == 0x1p63;
+  return holds(dtype, result) && !beyond ? result : kUnknown;
 }
 
 }  // namespace tessera::interpreter

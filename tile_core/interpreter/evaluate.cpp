@@ -33,7 +33,9 @@ class Evaluation {
         [&](const Broadcast& o) { each([](double a) { return a; }, o.a); },
         [&](const Cast& o) { unary([](double a) { return a; }, o.a); },
         [&](const Convert& o) { each([](double a) { return a; }, o.a); },
-        [&](const Unary& o) { unary([fn = o.fn](double a) { return apply(fn, a); }, o.a); },
+        [&](const Unary& o) {
+          unary([&, dtype = run_.type(o.a).dtype](double a) { return apply(o.fn, dtype, a); }, o.a);
+        },
         [&](const Binary& o) { binary(o); },
         [&](const Fma& o) {
           each(

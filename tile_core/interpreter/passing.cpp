@@ -8,13 +8,9 @@ namespace tessera::interpreter {
 
 Passing::Passing(Run& run, SharedMemory& memory, bool lazy)
     : run_(run), memory_(memory), lazy_(lazy), protocols_(protocols(run.program)) {
-  for (const Inst& inst : run.program.body.insts) {
-    const Roles* roles = std::get_if<Roles>(&inst.op);
-    if (roles == nullptr) continue;
-    for (const Role& role : roles->roles) {
-      for (const auto& [channel, protocol] : protocols_)
-        releases_[{&role, channel}] = release_arrivals(run.program, role, channel);
-    }
+  for (const Role& role : roles_of(run.program)) {
+    for (const auto& [channel, protocol] : protocols_)
+      releases_[{&role, channel}] = release_arrivals(run.program, role, channel);
   }
 }
 

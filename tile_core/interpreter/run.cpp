@@ -101,7 +101,7 @@ Elements Run::arranged(const std::vector<AxisId>& axes, const Tile& tile) {
 
 std::int64_t Run::scalar(ValueId id) {
   double number = value(id)[0];
-  if (holds(i64, number)) return static_cast<std::int64_t>(number);
+  if (holds(i64, number) && number < 0x1p63) return static_cast<std::int64_t>(number);
   throw UserError::format(
       "{}(): an index or a bound is more than its dtype, or the 53 bits of a double, can hold", program.name);
 }

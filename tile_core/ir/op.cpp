@@ -39,22 +39,26 @@ bool compares(BinaryFn fn) {
 }
 
 double identity(ReduceFn fn, DType dtype) {
-  double highest = std::numeric_limits<double>::infinity();
-  if (dtype == i64) highest = 0x1p62;
-  if (dtype == i32) highest = std::numeric_limits<std::int32_t>::max();
+  double least = -std::numeric_limits<double>::infinity(), greatest = -least;
+  if (dtype == i64) least = -0x1p63, greatest = 0x1p63;
+  if (dtype == i32) least = -0x1p31, greatest = 0x1p31 - 1;
   switch (fn) {
     case ReduceFn::sum:
       return 0;
     case ReduceFn::max:
-      return -highest;
+      return least;
     case ReduceFn::min:
-      return highest;
+      return greatest;
   }
   throw InternalError::format("no identity of reduction {}", static_cast<int>(fn));
 }
 
 bool is_pointwise(const Op& op) {
   return holds_any<Broadcast, Unary, Binary, Fma, Select, Cast>(op);
+}
+
+bool is_predicate(const Op& op) {
+  return holds_any<Index, Size, Constant, Broadcast, Binary>(op);
 }
 
 bool is_pure(const Op& op) {

@@ -41,11 +41,14 @@ bool holds_any(const Op& op) {
 
 /// Whether the result is boolean whatever the operands are.
 bool compares(BinaryFn fn);
-/// What a reduction starts from: of an i64 +-2^62 and of an i32 its ends stand for the infinities.
+/// What a reduction starts from, the dtype's least or greatest; of i64 as holds() says.
 double identity(ReduceFn fn, DType dtype);
 
 /// Each element of the result comes from the operands' elements at its own coordinates alone.
 bool is_pointwise(const Op& op);
+/// What conditions on indices are made of: cheap enough to be made again wherever they are needed, so that
+/// none is in registers for longer than one use.
+bool is_predicate(const Op& op);
 /// No effect but its results, and equal operands give equal results: may be shared, dropped and moved. (Not
 /// shared: Undefined, since whoever fills it does so in place.)
 bool is_pure(const Op& op);

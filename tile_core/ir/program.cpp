@@ -30,6 +30,11 @@ const char* name_of(AxisKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
+const std::vector<Role>& roles_of(const Program& program) {
+  static const std::vector<Role> kNone;
+  return has_roles(program) ? std::get<Roles>(program.body.insts.back().op).roles : kNone;
+}
+
 std::int64_t elements(const Program& program, const Type& type) {
   std::int64_t count = 1;
   for (AxisId axis : type.axes) count *= program.axis(axis).extent;

@@ -88,6 +88,9 @@ inline bool has_roles(const Program& program) {
   return !insts.empty() && std::holds_alternative<Roles>(insts.back().op);
 }
 
+/// The roles in order; empty where the program has none.
+const std::vector<Role>& roles_of(const Program& program);
+
 /// The number of elements of a tile.
 std::int64_t elements(const Program& program, const Type& type);
 

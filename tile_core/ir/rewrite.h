@@ -2,6 +2,7 @@
 #include <functional>
 #include <vector>
 
+#include "tile_core/ir/index_arithmetic.h"
 #include "tile_core/ir/program.h"
 
 namespace tessera {
@@ -30,7 +31,7 @@ struct LoopHooks {
 
 /// The program under construction, as a rule sees it. "Old" values are of `in()`; everything emitted takes
 /// new ones.
-class Rewriter {
+class Rewriter : public IndexArithmetic<Rewriter> {
  public:
   Rewriter(const Program& in, const Rule& rule);
 

@@ -120,7 +120,8 @@ struct Cast {
 };
 
 enum class ReduceFn { sum, max, min };
-/// Over an axis; until mask_tails over its valid lanes only. The empty sum is 0, max -inf, min +inf.
+/// Over an axis; until mask_tails over its valid lanes only. The empty sum is 0, max and min
+/// are the dtype's least and greatest.
 struct Reduce {
   ReduceFn fn{};
   ValueId a{};

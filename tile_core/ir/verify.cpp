@@ -69,6 +69,7 @@ void verify(const Program& program) {
   verify_roles(program);
   verify_channels(program);
   verify_slots(program);
+  verify_passing(program);
   if (program.stage >= Stage::device) verify_dots(program);
   if (program.stage == Stage::ready) verify_plan(program);
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "tile_core/base/error.h"
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
@@ -12,11 +13,6 @@
 
 namespace tessera {
 namespace {
-
-bool is_predicate(const Op& op) {
-  return std::holds_alternative<Index>(op) || std::holds_alternative<Constant>(op) ||
-         std::holds_alternative<Size>(op);
-}
 
 /// An operation, or a branch, that only computes elements.
 bool computes(const Inst& inst) {
@@ -36,14 +32,6 @@ void for_each_use(const Inst& inst, const Visit& visit) {
     for (const Inst& i : block.insts) for_each_use(i, visit);
     for (ValueId id : block.yields) visit(id);
   });
-}
-
-/// Whether groups take turns: there has to be more than one.
-bool have_turns(const Program& program, const PassContext& context) {
-  const Roles& roles = std::get<Roles>(program.body.insts.back().op);
-  return context.schedule.share == Share::turns &&
-         std::any_of(roles.roles.begin(), roles.roles.end(),
-                     [](const Role& role) { return role.instances > 1; });
 }
 
 /// How a loop's body comes apart around a dot whose register operand is made from another dot of the same
@@ -319,18 +307,32 @@ std::set<ValueId> trailing_channels(const std::map<const Loop*, Parts>& loops) {
   return channels;
 }
 
+/// Turns are for loops whose dots trail, between groups: without, they would be `together` by another name.
+void check_turns(const Program& program, const PassContext& context, std::size_t trailing) {
+  const std::vector<Role>& roles = roles_of(program);
+  const bool groups =
+      std::any_of(roles.begin(), roles.end(), [](const Role& role) { return role.instances > 1; });
+  if (groups && trailing > 0) return;
+  throw UserError::format(
+      "tile error: schedule '{}' is illegal for '{}' on {}\n   turns are taken around lagging dots: share is "
+      "turns, and {}\n   help: share=together",
+      to_text(context.schedule), program.name, context.target.arch,
+      groups ? "no dot trails another of its loop" : "one group has none to take turns with");
+}
+
 }  // namespace
 
 Program lag_dots(const Program& in, const PassContext& context) {
   if (!has_roles(in) || context.schedule.lag == Lag::none) return in;
   const Uses uses(in);
-  const bool turns = have_turns(in, context);
+  const bool turns = context.schedule.share == Share::turns;
   std::map<const Loop*, Parts> found;
   for_each_inst(in.body, [&](const Inst& inst) {
     const Loop* loop = std::get_if<Loop>(&inst.op);
     if (loop == nullptr || !loop->pipelined) return;
     if (std::optional<Parts> parts = FindParts(uses, *loop).run()) found.emplace(loop, std::move(*parts));
   });
+  if (turns) check_turns(in, context, found.size());
   const std::set<ValueId> trailing = trailing_channels(found);
   return rewrite(in, [&](Rewriter& r, const Inst& inst) {
     const Loop* loop = std::get_if<Loop>(&inst.op);

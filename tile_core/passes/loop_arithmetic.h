@@ -9,10 +9,10 @@ class LoopArithmetic {
   LoopArithmetic(Rewriter& r, const Inst& inst)
       : r_(r), loc_(inst.loc), extent_(r.in().axis(std::get<Loop>(inst.op).axis).extent) {}
 
-  ValueId constant(std::int64_t value) { return emit(Constant{static_cast<double>(value)}); }
-  ValueId add(ValueId a, ValueId b) { return emit(Binary{BinaryFn::add, a, b}); }
-  ValueId sub(ValueId a, ValueId b) { return emit(Binary{BinaryFn::sub, a, b}); }
-  ValueId less(ValueId a, ValueId b) { return r_.emit(Binary{BinaryFn::lt, a, b}, {.dtype = boolean}, loc_); }
+  ValueId constant(std::int64_t value) { return r_.constant(value, loc_); }
+  ValueId add(ValueId a, ValueId b) { return r_.arithmetic(BinaryFn::add, a, b, loc_); }
+  ValueId sub(ValueId a, ValueId b) { return r_.arithmetic(BinaryFn::sub, a, b, loc_); }
+  ValueId less(ValueId a, ValueId b) { return r_.less(a, b, loc_); }
 
   /// The start and the ticket of the next iteration, of the one before, and of the last of a loop that runs.
   struct Place {
@@ -22,14 +22,12 @@ class LoopArithmetic {
   Place before(Place place) { return {sub(place.start, constant(extent_)), sub(place.ticket, constant(1))}; }
   Place last(Place first, ValueId end) {
     ValueId up = add(sub(end, first.start), constant(extent_ - 1));
-    ValueId passed = sub(emit(Binary{BinaryFn::div, up, constant(extent_)}), constant(1));
-    return {add(first.start, emit(Binary{BinaryFn::mul, passed, constant(extent_)})),
+    ValueId passed = sub(r_.arithmetic(BinaryFn::div, up, constant(extent_), loc_), constant(1));
+    return {add(first.start, r_.arithmetic(BinaryFn::mul, passed, constant(extent_), loc_)),
             add(first.ticket, passed)};
   }
 
  private:
-  ValueId emit(Op op) { return r_.emit(std::move(op), {.dtype = i64}, loc_); }
-
   Rewriter& r_;
   Loc loc_;
   int extent_;

@@ -18,9 +18,6 @@
 namespace tessera {
 namespace {
 
-const Type kIndex{.dtype = i64};
-const Type kCondition{.dtype = boolean};
-
 /// How a loop carries a value.
 enum class Carry : std::uint8_t {
   tile,     ///< finished before the back edge
@@ -199,9 +196,8 @@ class LowerRole {
   }
 
   /// The releases of a body that its crossing dots put off: of what these read, and no other dot does.
-  void find_kept(const Loop& loop, const std::vector<Carry>& carries) {
-    kept_.clear();
-    drains_ = std::find(carries.begin(), carries.end(), Carry::drained) != carries.end();
+  std::vector<const Inst*> kept_of(const Loop& loop, const std::vector<Carry>& carries) const {
+    std::vector<const Inst*> kept;
     std::set<ValueId> channels;
     for (std::size_t i = 0; i < carries.size(); ++i) {
       if (carries[i] == Carry::tile) continue;
@@ -214,27 +210,28 @@ class LowerRole {
     for (const Inst& inst : loop.body.insts) {
       const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
       if (pass != nullptr && pass->step == SlotStep::release && channels.contains(b_.map(pass->slot.channel)))
-        kept_.push_back(&inst);
+        kept.push_back(&inst);
     }
+    return kept;
   }
 
   bool is_kept(const PassSlot& pass) const {
-    return std::any_of(kept_.begin(), kept_.end(),
+    return std::any_of(body_.kept.begin(), body_.kept.end(),
                        [&](const Inst* inst) { return &std::get<PassSlot>(inst->op) == &pass; });
   }
 
   /// The slot of the iteration before goes back, now that its dots have finished: where the body begins, or
   /// when only this iteration's are left.
   void keep(const PassSlot& now, Loc loc) {
-    if (drains_) return;
+    if (body_.drains) return;
     flights_.close_group();
-    if (!std::exchange(waited_, true))
+    if (!std::exchange(body_.waited, true))
       b_.add({{}, WaitDots{.pending = flights_.groups(), .values = {}}, loc});
     release_before(now, loc);
   }
 
   void release_before(const PassSlot& now, Loc loc) {
-    ValueId later = b_.emit(Binary{BinaryFn::lt, begin_, start_}, kCondition);
+    ValueId later = b_.less(body_.begin, body_.start);
     ValueId one = b_.constant(1);
     PassSlot before = now;
     before.slot.ticket = b_.arithmetic(BinaryFn::sub, now.slot.ticket, one);
@@ -261,18 +258,19 @@ class LowerRole {
       if (type.pending) flights_.carry(old.parameters[i]);
       if (carries[i] == Carry::accumulator) accumulators_.insert(old.parameters[i]);
     }
+    const bool drains = std::find(carries.begin(), carries.end(), Carry::drained) != carries.end();
+    Body around = std::exchange(
+        body_, {.begin = now.begin, .start = now.start, .kept = kept_of(old, carries), .drains = drains});
     body(old, now, carries);
-    leave(inst, old, std::move(now), carries);
+    const Body done = std::exchange(body_, std::move(around));
+    leave(inst, old, std::move(now), carries, done.kept);
   }
 
   void body(const Loop& old, Loop& now, const std::vector<Carry>& carries) {
-    waited_ = false;
-    begin_ = now.begin, start_ = now.start;
-    find_kept(old, carries);
     Block* outer = b_.enter(&now.body);
-    if (drains_) {
+    if (body_.drains) {
       flights_.settle(Flights::kBefore);
-      for (const Inst* inst : kept_) {
+      for (const Inst* inst : body_.kept) {
         for_each_operand(inst->op, [this](ValueId id) { ensure(id); });
         release_before(std::get<PassSlot>(b_.mapped(inst->op)), inst->loc);
       }
@@ -295,8 +293,8 @@ class LowerRole {
     copy(definer);
   }
 
-  void leave(const Inst& inst, const Loop& old, Loop now, const std::vector<Carry>& carries) {
-    const std::vector<const Inst*> kept = std::exchange(kept_, {});
+  void leave(const Inst& inst, const Loop& old, Loop now, const std::vector<Carry>& carries,
+             const std::vector<const Inst*>& kept) {
     Inst result{{}, {}, inst.loc};
     for (std::size_t i = 0; i < inst.results.size(); ++i) {
       Type type = p_.type(inst.results[i]);
@@ -312,7 +310,7 @@ class LowerRole {
 
   /// The slots of the last iteration go back when what is in flight has been waited for.
   void owe(const std::vector<const Inst*>& kept, const Loop& old, ValueId begin, ValueId end, ValueId first) {
-    ValueId ran = b_.emit(Binary{BinaryFn::lt, begin, end}, kCondition);
+    ValueId ran = b_.less(begin, end);
     ValueId trips = b_.trips(begin, end, p_.axis(old.axis).extent);
     ValueId one = b_.constant(1);
     ValueId last = b_.arithmetic(BinaryFn::sub, trips, one);
@@ -346,11 +344,15 @@ class LowerRole {
   std::map<ValueId, Slot> views_;
   Flights flights_{b_};
   std::set<ValueId> accumulators_;  // parameters that only dots take
-  // Of the loop whose body is being lowered:
-  ValueId begin_ = ValueId::none, start_ = ValueId::none;
-  std::vector<const Inst*> kept_;  // releases that are put off by one iteration
-  bool drains_ = false;            // the body begins with a wait
-  bool waited_ = false;            // this iteration has waited for the one before
+
+  /// The innermost loop's body that is being lowered.
+  struct Body {
+    ValueId begin = ValueId::none, start = ValueId::none;
+    std::vector<const Inst*> kept;  ///< releases that are put off by one iteration
+    bool drains = false;            ///< it begins with a wait
+    bool waited = false;            ///< this iteration has waited for the one before
+  };
+  Body body_;
 };
 
 }  // namespace

@@ -13,8 +13,6 @@
 namespace tessera {
 namespace {
 
-const Type kIndex{.dtype = i64};
-
 /// Emits the starts of the axes that no loop steps through, in front of everything else.
 class Starts {
  public:
@@ -28,7 +26,7 @@ class Starts {
           longest ? emit_longest_first(r, number, work) : emit_plain_order(r, number, raster_of(p, context));
     }
     for (std::size_t i = 0; i < p.axes.size(); ++i) {
-      if (p.axes[i].kind == AxisKind::all) starts_[static_cast<AxisId>(i)] = r.emit(Constant{0}, kIndex, {});
+      if (p.axes[i].kind == AxisKind::all) starts_[static_cast<AxisId>(i)] = r.constant(0);
     }
   }
 
@@ -53,6 +51,20 @@ std::vector<Inst> take_invariant(const Program& p, Block& block, ValueId varies)
   return taken;
 }
 
+/// Emits at the end of a program's body.
+class Body : public IndexArithmetic<Body> {
+ public:
+  explicit Body(Program& program) : p_(program) {}
+
+  ValueId emit(Op op, const Type& type, Loc loc = {}) {
+    p_.body.insts.push_back({{p_.new_value(type)}, std::move(op), loc});
+    return p_.body.insts.back().result();
+  }
+
+ private:
+  Program& p_;
+};
+
 /// The same for a block that stays: a loop over the tiles of the grid, from its own number in steps of the
 /// number of blocks.
 Program looped(Program p) {
@@ -62,18 +74,16 @@ Program looped(Program p) {
   Loop loop{.axis = AxisId::none};
   loop.start = first->result();
   once.insts.erase(first);
-  auto emit = [&](Op op) {
-    p.body.insts.push_back({{p.new_value(kIndex)}, std::move(op), {}});
-    return p.body.insts.back().result();
-  };
-  loop.begin = emit(BlockIndex{});
-  loop.step = emit(BlockCount{});
+  Body body(p);
+  loop.begin = body.emit(BlockIndex{}, kIndex);
+  loop.step = body.emit(BlockCount{}, kIndex);
   loop.end = ValueId::none;
   for (AxisId axis : p.grid) {
-    const AxisInfo& info = p.axis(axis);
-    ValueId sum = emit(Binary{BinaryFn::add, emit(Size{info.dim}), emit(Constant{info.extent - 1.0})});
-    ValueId count = emit(Binary{BinaryFn::div, sum, emit(Constant{static_cast<double>(info.extent)})});
-    loop.end = loop.end == ValueId::none ? count : emit(Binary{BinaryFn::mul, loop.end, count});
+    const AxisInfo info = p.axis(axis);
+    ValueId size = body.emit(Size{info.dim}, kIndex);
+    ValueId sum = body.arithmetic(BinaryFn::add, size, body.constant(info.extent - 1));
+    ValueId count = body.arithmetic(BinaryFn::div, sum, body.constant(info.extent));
+    loop.end = loop.end == ValueId::none ? count : body.arithmetic(BinaryFn::mul, loop.end, count);
   }
   for (Inst& inst : take_invariant(p, once, loop.start)) p.body.insts.push_back(std::move(inst));
   loop.body = std::move(once);

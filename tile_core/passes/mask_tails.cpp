@@ -37,6 +37,12 @@ std::map<AxisId, ValueId> starts_of(const Block& block) {
   return starts;
 }
 
+/// Nobody knows an integer that is beyond its dtype.
+std::optional<double> within(DType dtype, std::optional<double> fill) {
+  const bool beyond = fill && is_integer(dtype) && (!holds(dtype, *fill) || *fill >= 0x1p63);
+  return beyond ? std::nullopt : fill;
+}
+
 class MaskTails {
  public:
   explicit MaskTails(const Program& program)
@@ -69,7 +75,8 @@ class MaskTails {
     if (const Constant* constant = std::get_if<Constant>(&op)) return constant->value;
     if (!program_.type(id).has(axis)) return std::nullopt;
     if (std::holds_alternative<Load>(op)) return 0;
-    if (const Cast* cast = std::get_if<Cast>(&op)) return fill(cast->a, axis);
+    if (const Cast* cast = std::get_if<Cast>(&op))
+      return within(program_.type(id).dtype, fill(cast->a, axis));
     const Select* select = std::get_if<Select>(&op);
     std::optional<double> condition = select == nullptr ? std::nullopt : fill(select->condition, axis);
     if (condition) return fill(*condition != 0 ? select->a : select->b, axis);
@@ -103,7 +110,7 @@ class MaskTails {
   std::optional<double> product(ValueId left, ValueId right, AxisId axis) const {
     std::optional<double> a = fill(left, axis), b = fill(right, axis);
     if (a == -kInfinity && is_positive(right)) return a;
-    return a && b ? std::optional(*a * *b) : std::nullopt;
+    return a && b ? within(program_.type(left).dtype, *a * *b) : std::nullopt;
   }
 
   /// Whether a value is bounded from below by a number above 0.

@@ -9,8 +9,6 @@
 namespace tessera {
 namespace {
 
-const Type kIndex{.dtype = i64};
-
 bool defined_in(const Loop& loop, ValueId id) {
   auto lists = [id](const std::vector<ValueId>& list) {
     return std::find(list.begin(), list.end(), id) != list.end();
@@ -72,9 +70,7 @@ class PipelineLoops {
 
   ValueId offset(Rewriter& r, ValueId start, std::int64_t tiles, const Loop& loop) const {
     if (tiles == 0) return start;
-    double lanes = static_cast<double>(tiles * p_.axis(loop.axis).extent);
-    ValueId distance = r.emit(Constant{lanes}, kIndex, {});
-    return r.emit(Binary{BinaryFn::add, start, distance}, kIndex, {});
+    return r.arithmetic(BinaryFn::add, start, r.constant(tiles * p_.axis(loop.axis).extent));
   }
 
   void pipeline(Rewriter& r, const Inst& inst, const Loop& loop, const std::vector<const Inst*>& loads) {

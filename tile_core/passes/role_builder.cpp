@@ -6,11 +6,6 @@
 #include "tile_core/ir/operands.h"
 
 namespace tessera {
-namespace {
-
-const Type kIndex{.dtype = i64};
-
-}  // namespace
 
 ValueId RoleBuilder::map(ValueId old) const {
   auto found = now_.find(old);
@@ -33,14 +28,6 @@ ValueId RoleBuilder::emit(Op op, Type type, Loc loc) {
 
 void RoleBuilder::statement(Op op, Loc loc) {
   block_->insts.push_back({{}, std::move(op), loc});
-}
-
-ValueId RoleBuilder::constant(std::int64_t value) {
-  return emit(Constant{static_cast<double>(value)}, kIndex);
-}
-
-ValueId RoleBuilder::arithmetic(BinaryFn fn, ValueId a, ValueId b) {
-  return emit(Binary{fn, a, b}, kIndex);
 }
 
 ValueId RoleBuilder::trips(ValueId begin, ValueId end, int extent) {

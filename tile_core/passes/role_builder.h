@@ -2,13 +2,14 @@
 #include <map>
 #include <vector>
 
+#include "tile_core/ir/index_arithmetic.h"
 #include "tile_core/ir/program.h"
 
 namespace tessera {
 
 /// Writes the program of one role: emits instructions into a block, and knows which new value stands for each
 /// old one. A role's builder starts from what the whole block knows, as a copy.
-class RoleBuilder {
+class RoleBuilder : public IndexArithmetic<RoleBuilder> {
  public:
   RoleBuilder(const Program& in, Program& out) : in_(in), out_(&out) {}
 
@@ -25,9 +26,6 @@ class RoleBuilder {
   ValueId emit(Op op, Type type, Loc loc = {});
   void statement(Op op, Loc loc = {});
   void add(Inst inst) { block_->insts.push_back(std::move(inst)); }
-  /// Scalar index arithmetic.
-  ValueId constant(std::int64_t value);
-  ValueId arithmetic(BinaryFn fn, ValueId a, ValueId b);
   /// The iterations of a loop over begin, begin + extent, ... below end.
   ValueId trips(ValueId begin, ValueId end, int extent);
 

@@ -7,8 +7,6 @@
 namespace tessera {
 namespace {
 
-const Type kIndex{.dtype = i64};
-
 /// Whether a loop's bounds are made inside the loop over tiles.
 bool varies(const Loop& inner, const Loop& tiles) {
   auto bounds = [&](ValueId id) { return id == inner.begin || id == inner.end; };

@@ -32,7 +32,7 @@ class RoleWriter {
   ValueId first_ticket(const Loop& old);
 
   const Stream* stream_of(const Inst& inst) const;
-  const Stream& leader_of(const Stream& stream) const { return streams_[stream.leader]; }
+  const Stream& root_of(const Stream& stream) const { return streams_[stream.root]; }
   /// The slot of this iteration of the stream's loop, or of this tile.
   Slot slot(const Stream& stream) const;
 

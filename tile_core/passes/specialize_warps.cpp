@@ -9,8 +9,6 @@
 namespace tessera {
 namespace {
 
-const Type kIndex{.dtype = i64};
-
 /// Registers of a thread: what a block of so many warpgroups is launched with, dealt out again; 0: as
 /// launched.
 struct Registers {
@@ -62,12 +60,12 @@ class Producer : RoleWriter {
   }
 
   void copy(const Inst& inst, const Stream& stream) {
-    const Slot leader = slot(leader_of(stream));
-    if (&leader_of(stream) == &stream) b_.statement(PassSlot{SlotStep::acquire, leader}, inst.loc);
+    const Slot root = slot(root_of(stream));
+    if (&root_of(stream) == &stream) b_.statement(PassSlot{SlotStep::acquire, root}, inst.loc);
     Load load = std::get<Load>(inst.op);
     for (Subscript& s : load.subscripts) s.value = b_.map(s.value);
     b_.statement(CopyIn{std::move(load), slot(stream), CopyKind::bulk, 1}, inst.loc);
-    if (stream.last) b_.statement(PassSlot{SlotStep::commit, leader}, inst.loc);
+    if (stream.last) b_.statement(PassSlot{SlotStep::commit, root}, inst.loc);
   }
 };
 
@@ -133,7 +131,7 @@ class Consumer : RoleWriter {
   }
 
   void view(const Inst& inst, const Stream& stream) {
-    if (&leader_of(stream) == &stream) b_.statement(PassSlot{SlotStep::wait, slot(stream)}, inst.loc);
+    if (&root_of(stream) == &stream) b_.statement(PassSlot{SlotStep::wait, slot(stream)}, inst.loc);
     Slot seen = slot(stream);
     const Type& type = p_.type(inst.result());
     if (part_.of != AxisId::none && type.has(part_.of)) seen.part = part_;
@@ -143,7 +141,7 @@ class Consumer : RoleWriter {
   /// A slot goes back after the last instruction that reads it, or one that shares its barriers.
   void passed(const Inst& inst) override {
     for (const Stream& stream : streams_) {
-      if (&leader_of(stream) == &stream && stream.last_use == &inst)
+      if (&root_of(stream) == &stream && stream.last_use == &inst)
         b_.statement(PassSlot{SlotStep::release, slot(stream)}, inst.loc);
     }
   }
@@ -203,7 +201,7 @@ RoleBuilder shared_part(const Program& in, Program& out, std::vector<Stream>& st
   b.enter(&out.body);
   for (Stream& stream : streams) {
     Channel channel = stream.channel;
-    if (&streams[stream.leader] != &stream) channel.with = streams[stream.leader].id;
+    if (&streams[stream.root] != &stream) channel.with = streams[stream.root].id;
     stream.id = b.emit(std::move(channel), stream.type);
   }
   for (const Inst& inst : in.body.insts) {

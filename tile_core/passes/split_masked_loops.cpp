@@ -8,15 +8,6 @@
 namespace tessera {
 namespace {
 
-const Type kIndex{.dtype = i64};
-const Type kCondition{.dtype = boolean};
-
-/// Indices and what is compared with them: never in registers for longer than one use.
-bool is_predicate(const Op& op) {
-  return std::holds_alternative<Index>(op) || std::holds_alternative<Binary>(op) ||
-         std::holds_alternative<Broadcast>(op) || std::holds_alternative<Constant>(op);
-}
-
 class SplitMaskedLoops {
  public:
   explicit SplitMaskedLoops(const Program& program) : p_(program), uses_(program) {}
@@ -61,8 +52,7 @@ class SplitMaskedLoops {
     if (const Index* index = std::get_if<Index>(&op)) {
       ValueId start = r.map(index->start);
       if (!highest) return start;
-      ValueId last = r.emit(Constant{p_.axis(index->axis).extent - 1.0}, kIndex, loc);
-      return r.emit(Binary{BinaryFn::add, start, last}, kIndex, loc);
+      return r.arithmetic(BinaryFn::add, start, r.constant(p_.axis(index->axis).extent - 1, loc), loc);
     }
     if (const Broadcast* broadcast = std::get_if<Broadcast>(&op)) return bound(r, broadcast->a, highest, loc);
     const Binary* o = std::get_if<Binary>(&op);
@@ -72,7 +62,7 @@ class SplitMaskedLoops {
     std::optional<ValueId> a = bound(r, o->a, highest, loc);
     std::optional<ValueId> b = bound(r, o->b, o->fn == BinaryFn::sub ? !highest : highest, loc);
     if (!a || !b) return std::nullopt;
-    return r.emit(Binary{o->fn, *a, *b}, kIndex, loc);
+    return r.arithmetic(o->fn, *a, *b, loc);
   }
 
   /// The predicate once more, where it is needed.

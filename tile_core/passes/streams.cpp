@@ -67,7 +67,7 @@ class Streams {
   }
 
   void add(const Inst& inst, const Loop* around, const Block& b, std::size_t first) {
-    Stream stream{.load = &inst, .loop = around, .leader = streams_.size()};
+    Stream stream{.load = &inst, .loop = around, .root = streams_.size()};
     stream.type = p_.type(inst.result());
     stream.type.space = Space::anywhere;
     stream.type.slots = around == nullptr                                  ? kTileStages
@@ -79,11 +79,11 @@ class Streams {
       if (reads(user, inst.result())) stream.last_use = &user;
     }
     for (std::size_t i = first; i < streams_.size(); ++i) {
-      if (streams_[i].leader != i || !share_a_dot(b, streams_[i].load->result(), inst.result())) continue;
-      stream.leader = i;
+      if (streams_[i].root != i || !share_a_dot(b, streams_[i].load->result(), inst.result())) continue;
+      stream.root = i;
       streams_[i].last_use = std::max(streams_[i].last_use, stream.last_use);  // of one block
       for (std::size_t j = i; j < streams_.size(); ++j)
-        streams_[j].last = streams_[j].last && streams_[j].leader != i;
+        streams_[j].last = streams_[j].last && streams_[j].root != i;
     }
     streams_.push_back(std::move(stream));
   }

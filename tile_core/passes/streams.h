@@ -11,7 +11,7 @@ namespace tessera {
 struct Stream {
   const Inst* load = nullptr;
   const Loop* loop = nullptr;  ///< that it stands in; null: none but the loop over tiles
-  std::size_t leader = 0;      ///< the stream whose barriers it shares, itself where it leads
+  std::size_t root = 0;        ///< the stream whose barriers it shares, or itself
   bool last = true;            ///< of those that share barriers, in program order
   const Inst* last_use =
       nullptr;  ///< in the load's block: the last that reads the tile, or one that it leads

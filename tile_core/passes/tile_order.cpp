@@ -7,14 +7,13 @@
 namespace tessera {
 namespace {
 
-const Type kIndex{.dtype = i64};
 /// Of numbers of tiles: a launch has less than 2^31, and threads divide these faster, in half the registers.
 const Type kCount{.dtype = i32};
 
 /// Bytes that the tiles of a section share. Of the 50 MB of second-level cache of sm_90 (NVIDIA H100 Tensor
 /// Core GPU Architecture, "H100 L2 cache"), what is left beside outputs and the next section: attention on an
 /// H200 is fastest with 32 MB of keys and values.
-constexpr double kSectionBytes = 32.0 * 1024 * 1024;
+constexpr std::int64_t kSectionBytes = 32 * 1024 * 1024;
 
 /// Emits arithmetic on numbers of tiles, which are of a type.
 class Emitter {
@@ -24,8 +23,8 @@ class Emitter {
  protected:
   ValueId constant(double value) { return r_.emit(Constant{value}, type_, {}); }
   ValueId binary(BinaryFn fn, ValueId a, ValueId b) { return r_.emit(Binary{fn, a, b}, type_, {}); }
-  ValueId index(double value) { return r_.emit(Constant{value}, kIndex, {}); }
-  ValueId index(BinaryFn fn, ValueId a, ValueId b) { return r_.emit(Binary{fn, a, b}, kIndex, {}); }
+  ValueId index(std::int64_t value) { return r_.constant(value); }
+  ValueId index(BinaryFn fn, ValueId a, ValueId b) { return r_.arithmetic(fn, a, b); }
   ValueId size(DimId dim) { return r_.emit(Size{dim}, kIndex, {}); }
   /// An index as a number of tiles, and the other way.
   ValueId counted(ValueId index) { return cast(index, type_); }
@@ -34,7 +33,7 @@ class Emitter {
   /// The number of an axis' tiles: ceil(size / extent).
   ValueId tiles(AxisId axis, ValueId extent) {
     ValueId sized = size(p_.axis(axis).dim);
-    ValueId last = index(p_.axis(axis).extent - 1.0);
+    ValueId last = index(p_.axis(axis).extent - 1);
     return counted(index(BinaryFn::div, index(BinaryFn::add, sized, last), extent));
   }
   ValueId tiles(AxisId axis) { return tiles(axis, index(p_.axis(axis).extent)); }
@@ -192,7 +191,7 @@ class LongestFirst : Emitter {
   /// Bytes that the tiles of one position along the other axes load: dims whole, but for the grid's.
   ValueId bytes_of(const SharedLoad& shared) {
     const Load& load = shared.load;
-    double bytes = size_of(p_.tensor(load.tensor).dtype);
+    std::int64_t bytes = size_of(p_.tensor(load.tensor).dtype);
     std::vector<DimId> whole;
     for (const Subscript& s : load.subscripts) {
       if (s.axis == AxisId::none) continue;

@@ -4,9 +4,9 @@
 #include <array>
 #include <charconv>
 #include <fmt/ranges.h>
-#include <optional>
 #include <sstream>
 #include <string_view>
+#include <type_traits>
 
 #include "tile_core/base/error.h"
 #include "tile_core/target/schedule_fields.h"
@@ -14,24 +14,70 @@
 namespace tessera {
 namespace {
 
-struct Field {
-  const char* name;
-  int Schedule::*member;
-};
-constexpr std::array kFields = {Field{"stages", &Schedule::stages}, Field{"warps", &Schedule::warps},
-                                Field{"blocks", &Schedule::blocks}, Field{"vector", &Schedule::vector},
-                                Field{"groups", &Schedule::groups}, Field{"raster", &Schedule::raster}};
 constexpr std::array kShares = {"automatic", "together", "turns", "alternate"};
 constexpr std::array kLags = {"automatic", "none", "one"};
 constexpr std::array kGrids = {"automatic", "once", "persistent"};
 constexpr std::array kOrders = {"automatic", "plain", "longest"};
 
-/// The enumerator of a word; none where there is no such word.
-template <typename Enum, std::size_t N>
-std::optional<Enum> enumerator(const std::array<const char*, N>& words, std::string_view word) {
-  auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end()) return std::nullopt;
-  return static_cast<Enum>(found - words.begin());
+/// A field as "name=value".
+struct Field {
+  const char* name;
+  std::string values;                                      ///< its words, "none|one"; empty: numbers
+  std::string (*text)(const Schedule& schedule);           ///< the value; empty where it is automatic
+  bool (*set)(Schedule& schedule, std::string_view text);  ///< false where there is no such value
+};
+
+template <int Schedule::*kMember>
+Field numbers(const char* name) {
+  return {name, "",
+          [](const Schedule& s) {
+            return s.*kMember == Schedule::kAutomatic ? std::string() : fmt::format("{}", s.*kMember);
+          },
+          [](Schedule& s, std::string_view text) {
+            const char* last = text.data() + text.size();
+            auto [end, error] = std::from_chars(text.data(), last, s.*kMember);
+            return error == std::errc() && end == last;
+          }};
+}
+
+/// Words of an enumeration, in its order; the first is its default, automatic.
+template <auto kMember, const auto& kWords>
+Field words(const char* name) {
+  return {name, fmt::format("{}", fmt::join(kWords.begin() + 1, kWords.end(), "|")),
+          [](const Schedule& s) {
+            const auto place = static_cast<std::size_t>(s.*kMember);
+            return place == 0 ? std::string() : std::string(kWords.at(place));
+          },
+          [](Schedule& s, std::string_view text) {
+            auto found = std::find(kWords.begin(), kWords.end(), text);
+            if (found == kWords.end()) return false;
+            s.*kMember = static_cast<std::remove_reference_t<decltype(s.*kMember)>>(found - kWords.begin());
+            return true;
+          }};
+}
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> kFields = {
+      numbers<&Schedule::stages>("stages"),      numbers<&Schedule::warps>("warps"),
+      numbers<&Schedule::blocks>("blocks"),      numbers<&Schedule::vector>("vector"),
+      numbers<&Schedule::groups>("groups"),      numbers<&Schedule::raster>("raster"),
+      words<&Schedule::share, kShares>("share"), words<&Schedule::lag, kLags>("lag"),
+      words<&Schedule::grid, kGrids>("grid"),    words<&Schedule::order, kOrders>("order"),
+  };
+  return kFields;
+}
+
+/// "stages=, warps= with numbers, share=together|turns"
+std::string known_fields() {
+  std::vector<std::string> with_numbers, all;
+  for (const Field& field : fields()) {
+    if (field.values.empty()) with_numbers.push_back(fmt::format("{}=", field.name));
+  }
+  all.push_back(fmt::format("{} with numbers", fmt::join(with_numbers, ", ")));
+  for (const Field& field : fields()) {
+    if (!field.values.empty()) all.push_back(fmt::format("{}={}", field.name, field.values));
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
 }
 
 struct Call {
@@ -73,6 +119,13 @@ constexpr int kMaxVector = 16;
 constexpr int kMaxGroups = 4;
 constexpr int kMaxRaster = 64;
 
+/// Of a block, as far as the schedule says: 0 where it does not. Consumer warpgroups come with a producer's.
+int warps_of(const Schedule& s) {
+  constexpr int kGroupWarps = 4;
+  const int groups = s.share == Share::alternate ? 2 : std::clamp(s.groups, 0, kMaxGroups);
+  return groups > 0 ? kGroupWarps * (groups + 1) : s.warps;
+}
+
 /// Of the fields alone.
 const std::array kFieldRules = {
     Rule<Schedule>{"stages", [](const Schedule& s) { return out_of_range("stages", s.stages, kMaxStages); }},
@@ -102,6 +155,14 @@ const std::array kFieldRules = {
                      bool broken = s.share == Share::alternate && (s.grid == Grid::once || !two);
                      return std::string(
                          broken ? "share is alternate, which needs two groups and a persistent grid" : "");
+                   }},
+    Rule<Schedule>{"turns are taken around lagging dots",
+                   [](const Schedule& s) {
+                     if (s.share != Share::turns || (s.lag != Lag::none && s.groups != 1))
+                       return std::string();
+                     return std::string(s.groups == 1
+                                            ? "share is turns, and one group has none to take turns with"
+                                            : "share is turns, and lag is none: no dot trails another");
                    }},
     Rule<Schedule>{"longest tiles first is an order of a persistent grid",
                    [](const Schedule& s) {
@@ -134,17 +195,18 @@ const std::array kCallRules = {
                                              c.s.warps, c.target.arch, c.target.max_threads)
                                : "";
                }},
-    Rule<Call>{
-        "blocks fit the registers",
-        [](const Call& c) {
-          constexpr int kFewestRegisters = 16;  // a thread cannot do with fewer
-          std::int64_t registers = std::int64_t{c.s.warps} * kLanes * kFewestRegisters;  // of one block
-          bool broken = c.s.blocks > 0 && registers > c.target.registers_sm / c.s.blocks;
-          return broken ? fmt::format(
-                              "{} blocks of {} warps leave less than {} registers a thread of {}'s {}",
-                              c.s.blocks, c.s.warps, kFewestRegisters, c.target.arch, c.target.registers_sm)
-                        : "";
-        }},
+    Rule<Call>{"blocks fit the registers",
+               [](const Call& c) {
+                 constexpr int kFewestRegisters = 16;  // a thread cannot do with fewer
+                 const int warps = warps_of(c.s);
+                 std::int64_t registers = std::int64_t{warps} * kLanes * kFewestRegisters;  // of one block
+                 bool broken = c.s.blocks > 0 && registers > c.target.registers_sm / c.s.blocks;
+                 return broken
+                            ? fmt::format(
+                                  "{} blocks of {} warps leave less than {} registers a thread of {}'s {}",
+                                  c.s.blocks, warps, kFewestRegisters, c.target.arch, c.target.registers_sm)
+                            : "";
+               }},
     Rule<Call>{"facts name every tensor",
                [](const Call& c) {
                  bool broken = c.facts.tensors.size() != c.program.tensors.size();
@@ -170,18 +232,10 @@ const std::array kCallRules = {
 
 std::string to_text(const Schedule& schedule) {
   std::vector<std::string> parts;
-  for (const Field& field : kFields) {
-    if (int value = schedule.*field.member; value != Schedule::kAutomatic)
-      parts.push_back(fmt::format("{}={}", field.name, value));
+  for (const Field& field : fields()) {
+    if (const std::string text = field.text(schedule); !text.empty())
+      parts.push_back(fmt::format("{}={}", field.name, text));
   }
-  if (schedule.share != Share::automatic)
-    parts.push_back(fmt::format("share={}", kShares.at(static_cast<std::size_t>(schedule.share))));
-  if (schedule.lag != Lag::automatic)
-    parts.push_back(fmt::format("lag={}", kLags.at(static_cast<std::size_t>(schedule.lag))));
-  if (schedule.grid != Grid::automatic)
-    parts.push_back(fmt::format("grid={}", kGrids.at(static_cast<std::size_t>(schedule.grid))));
-  if (schedule.order != TileOrder::automatic)
-    parts.push_back(fmt::format("order={}", kOrders.at(static_cast<std::size_t>(schedule.order))));
   return parts.empty() ? "automatic" : fmt::format("{}", fmt::join(parts, " "));
 }
 
@@ -189,36 +243,11 @@ namespace {
 
 /// Sets one field from "name=value"; false where there is no such field or value.
 bool set_field(Schedule& schedule, std::string_view word) {
-  std::size_t equals = word.find('=');
+  const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return false;
-  std::string_view name = word.substr(0, equals);
-  std::string_view value = word.substr(equals + 1);
-  if (name == "share") {
-    auto share = enumerator<Share>(kShares, value);
-    schedule.share = share.value_or(Share::automatic);
-    return share.has_value();
-  }
-  if (name == "grid") {
-    auto grid = enumerator<Grid>(kGrids, value);
-    schedule.grid = grid.value_or(Grid::automatic);
-    return grid.has_value();
-  }
-  if (name == "lag") {
-    auto lag = enumerator<Lag>(kLags, value);
-    schedule.lag = lag.value_or(Lag::automatic);
-    return lag.has_value();
-  }
-  if (name == "order") {
-    auto order = enumerator<TileOrder>(kOrders, value);
-    schedule.order = order.value_or(TileOrder::automatic);
-    return order.has_value();
-  }
-  for (const Field& field : kFields) {
-    if (name != field.name) continue;
-    auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), schedule.*field.member);
-    return error == std::errc() && end == value.data() + value.size();
-  }
-  return false;
+  const std::string_view name = word.substr(0, equals), value = word.substr(equals + 1);
+  return std::any_of(fields().begin(), fields().end(),
+                     [&](const Field& field) { return name == field.name && field.set(schedule, value); });
 }
 
 }  // namespace
@@ -228,12 +257,8 @@ Schedule schedule_from_text(const std::string& text) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     if (word == "automatic" || set_field(schedule, word)) continue;
-    throw UserError::format(
-        "schedule '{}': expected 'automatic' or fields stages=, warps=, blocks=, vector=, groups=, raster= "
-        "with numbers, share=together|turns|alternate, lag=none|one, grid=once|persistent, "
-        "order=plain|longest, "
-        "but got '{}'",
-        text, word);
+    throw UserError::format("schedule '{}': expected 'automatic' or fields {}, but got '{}'", text,
+                            known_fields(), word);
   }
   return schedule;
 }

@@ -15,8 +15,8 @@ TEST(Dtype, IntegersHoldWholeNumbersOfTheirRange) {
   for (double value : {0.0, -3.0, 0x1p31 - 1, -0x1p31}) EXPECT_TRUE(holds(i32, value)) << value;
   for (double value : {0.5, 0x1p31, -0x1p31 - 1, kInfinity, -kInfinity, kNaN})
     EXPECT_FALSE(holds(i32, value)) << value;
-  for (double value : {0.0, 0x1p62, -0x1p63}) EXPECT_TRUE(holds(i64, value)) << value;
-  for (double value : {-0.5, 0x1p63, -0x1.0000000000001p63, kInfinity, kNaN})
+  for (double value : {0.0, 0x1p62, -0x1p63, 0x1p63}) EXPECT_TRUE(holds(i64, value)) << value;
+  for (double value : {-0.5, 0x1.0000000000001p63, -0x1.0000000000001p63, kInfinity, kNaN})
     EXPECT_FALSE(holds(i64, value)) << value;
   EXPECT_TRUE(holds(boolean, 1));
   for (double value : {2.0, 0.5, kNaN}) EXPECT_FALSE(holds(boolean, value)) << value;
@@ -57,10 +57,20 @@ TEST(Dtype, IntegersThatADoubleLacksAreNotRead) {
   std::int64_t odd = (std::int64_t{1} << 53) + 1;
   EXPECT_EQ(error_of([&] { load_element(i64, &odd); }),
             "the i64 9007199254740993 has more than 53 bits, which are all that can be reckoned with here");
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::int64_t large = std::numeric_limits<std::int64_t>::max() - 1;
   EXPECT_EQ(
-      error_of([&] { load_element(i64, &most); }),
-      "the i64 9223372036854775807 has more than 53 bits, which are all that can be reckoned with here");
+      error_of([&] { load_element(i64, &large); }),
+      "the i64 9223372036854775806 has more than 53 bits, which are all that can be reckoned with here");
+}
+
+TEST(Dtype, TwoToThe63StandsForTheGreatestI64) {
+  constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(integer_of(0x1p63), kGreatest);
+  EXPECT_EQ(integer_of(-0x1p63), std::numeric_limits<std::int64_t>::min());
+  std::int64_t memory = 5;
+  store_element(i64, &memory, 0x1p63);
+  EXPECT_EQ(memory, kGreatest);
+  EXPECT_EQ(load_element(i64, &memory), 0x1p63);
 }
 
 }  // namespace

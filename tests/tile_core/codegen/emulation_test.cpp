@@ -136,6 +136,36 @@ TEST(OneText, ReducesIntegersOf32Bits) {
   }
 }
 
+/// Of no lanes and of the ends of the dtype, whose tails are masked; %1 is the reduction's result.
+TEST(OneText, ReducesIntegersFromTheEndsOfTheirDtype) {
+  struct Case {
+    DType dtype;
+    double least, greatest;
+  };
+  for (const Case& c : {Case{i32, -0x1p31, 0x1p31 - 1}, Case{i64, -0x1p63, 0x1p63}}) {
+    for (const char* reduction : {"max", "min"}) {
+      const bool max = std::string_view(reduction) == "max";
+      Program program = parse(
+          fmt::format("program p stage tile {{\n  dim M\n  dim N\n  axis m:4 grid M\n  axis n:64 all N\n"
+                      "  in x: {0}(M, N)\n  out y: {0}(M)\n  grid m\n  %0: {0}[m:4, n:64] = load x(m, n)\n"
+                      "  %1: {0}[m:4] = reduce_{1}<n> %0\n  store y(m), %1\n}}\n",
+                      name_of(c.dtype), reduction));
+      for (std::int64_t n : {0, 1, 37}) {
+        Buffer x(c.dtype, {2, n}), interpreted(c.dtype, {2}), emulated(c.dtype, {2});
+        x.set(std::vector<double>(static_cast<std::size_t>(2 * n), max ? c.least : c.greatest));
+        interpret(program, {x.view(), interpreted.view()}, {});
+        Facts facts;
+        const std::vector<TensorView> views = {x.view(), emulated.view()};
+        for (const TensorView& view : views) facts.tensors.push_back(test::facts_of(view));
+        Program ready = lower(program, {facts, {}, Target::named("sm_90a")});
+        test::emulate(emit_cuda(ready, facts, {}, Prelude::emulated), views, {}, Landing::last);
+        EXPECT_EQ(interpreted.get(), std::vector<double>(2, max ? c.least : c.greatest)) << reduction;
+        EXPECT_EQ(emulated.get(), interpreted.get()) << reduction << " of " << n;
+      }
+    }
+  }
+}
+
 TEST(OneText, DividesByZeroAsTheProgramDoes) {
   using namespace dsl;
   Builder p("ratios");

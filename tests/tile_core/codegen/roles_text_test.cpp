@@ -17,10 +17,17 @@ TEST_P(RolesText, GivesTheResultOfTheProgram) {
 
 TEST_P(RolesText, GivesItUnderOtherSchedules) {
   const Case& c = GetParam();
-  for (const Schedule& schedule :
-       {Schedule{.stages = 1, .grid = Grid::once}, Schedule{.stages = 2, .lag = Lag::none},
-        Schedule{.stages = 3, .share = Share::turns}}) {
+  for (const Schedule& schedule : {Schedule{.stages = 1, .grid = Grid::once},
+                                   Schedule{.stages = 2, .lag = Lag::none}, Schedule{.stages = 3}}) {
     EXPECT_TRUE(test::emulates(c.program, c.calls.front(), {.schedule = schedule}, c.tolerance));
+  }
+}
+
+TEST(RolesTextTurns, GivesTheResultOfTheProgram) {
+  for (const char* name : {"roles_attention", "roles_attention_causal"}) {
+    Case c = test::named_case(name);
+    test::Setting setting{.schedule = {.stages = 3, .share = Share::turns}};
+    EXPECT_TRUE(test::emulates(c.program, c.calls.front(), setting, c.tolerance)) << name;
   }
 }
 

@@ -59,6 +59,18 @@ INSTANTIATE_TEST_SUITE_P(
                "  --> HERE\n   n:8 runs over N\n"
                "   help: index the output with n, or loop over N in place of its grid: for (Axis n : "
                "p.pipelined(N, 8))"},
+        Misuse{
+            "places_shared_by_two_tiles",
+            [](Text& t) {
+              t.out(t.m, t.n) = 0;
+              t.sums(t.m.start() / 32) = cast(f32, t.m.start());
+              t.p.finish();
+            },
+            "tile error: blocks along grid axis 'm' store different values to one place of 'sums'\n"
+            "  --> HERE\n   m:16 runs over M, and the subscripts made from it are not known to differ from "
+            "tile to tile\n"
+            "   help: index the output with m, or loop over M in place of its grid: for (Axis m : "
+            "p.pipelined(M, 16))"},
         Misuse{"store_after_finish",
                [](Text& t) {
                  t.out(t.m, t.n) = 0;
@@ -94,6 +106,86 @@ TEST(Stores, TakeAGridAxisThroughALoop) {
   for (Axis m : p.pipelined(M, 16, block.start(), block.end())) out(m) = x(m) + cast(f32, block.start());
   EXPECT_NO_THROW(p.finish());
 }
+
+/// A program whose blocks along h and m store to out[place, other], and in a loop over k.
+struct Placed {
+  Builder p{"placed"};
+  Dim H = p.dim("H"), M = p.dim("M"), K = p.dim("K");
+  In x = p.in("x", f32, {H, M}), rows = p.in("rows", i64, {H}), y = p.in("y", f32, {K});
+  Out out = p.out("out", f32, {H, M});
+  Tile h = p.grid(H);
+  Axis m = p.grid(M, 16);
+  Tile start = m.start();
+};
+
+struct PlacedStore {
+  const char* name;
+  void (*write)(Placed& t);
+  bool fits;
+};
+void PrintTo(const PlacedStore& s, std::ostream* out) {
+  *out << s.name;
+}
+
+class PlacesOf : public ::testing::TestWithParam<PlacedStore> {};
+
+TEST_P(PlacesOf, AStoreAreAnotherForEveryTile) {
+  Placed t;
+  GetParam().write(t);
+  if (GetParam().fits) {
+    EXPECT_NO_THROW(t.p.finish());
+  } else {
+    EXPECT_THROW(t.p.finish(), UserError);
+  }
+}
+
+/// Loops over [begin, end) of the dim K and stores what the block makes.
+template <int kTile>
+void loop_over(Placed& t, const Operand& begin, const Operand& end) {
+  Out z = t.p.out("z", f32, {t.K});
+  t.out(t.h, t.m) = 0;
+  for (Axis k : t.p.sequential(t.K, kTile, begin, end)) z(k) = t.y(k) + cast(f32, t.start);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Stores, PlacesOf,
+    ::testing::Values(
+        PlacedStore{"axes", [](Placed& t) { t.out(t.h, t.m) = t.x(t.h, t.m); }, true},
+        PlacedStore{"half", [](Placed& t) { t.out(t.h / 2, t.m) = t.x(t.h, t.m); }, false},
+        PlacedStore{"half_and_rest", [](Placed& t) { t.out(t.h / 2, t.h % 2) = t.x(t.h, 0); }, true},
+        PlacedStore{"half_and_another_rest", [](Placed& t) { t.out(t.h / 2, t.h % 3) = t.x(t.h, 0); }, false},
+        PlacedStore{"rest", [](Placed& t) { t.out(t.h % 2, t.m) = t.x(t.h, t.m); }, false},
+        PlacedStore{"shifted", [](Placed& t) { t.out(t.h + 3, t.m) = t.x(t.h, t.m); }, true},
+        PlacedStore{"reversed", [](Placed& t) { t.out(7 - t.h, t.m) = t.x(t.h, t.m); }, true},
+        PlacedStore{"negative", [](Placed& t) { t.out(-t.h, t.m) = t.x(t.h, t.m); }, true},
+        PlacedStore{"spread", [](Placed& t) { t.out(t.h * 2, t.m) = t.x(t.h, t.m); }, true},
+        PlacedStore{"spread_and_halved", [](Placed& t) { t.out(t.h * 2 / 2, t.m) = t.x(t.h, t.m); }, true},
+        PlacedStore{"spread_by_nothing", [](Placed& t) { t.out(t.h * 0, t.m) = t.x(t.h, t.m); }, false},
+        PlacedStore{"cancelled", [](Placed& t) { t.out(t.h - t.h, t.m) = t.x(t.h, t.m); }, false},
+        PlacedStore{"clamped", [](Placed& t) { t.out(min(t.h, 3), t.m) = t.x(t.h, t.m); }, false},
+        PlacedStore{"squared", [](Placed& t) { t.out((t.h - 4) * (t.h - 4), t.m) = t.x(t.h, t.m); }, false},
+        PlacedStore{"loaded", [](Placed& t) { t.out(t.rows(t.h), t.m) = t.x(t.h, t.m); }, false},
+        PlacedStore{"number_of_the_tile", [](Placed& t) { t.out(t.h, t.start / 16) = t.x(t.h, t.start); },
+                    true},
+        PlacedStore{"number_of_two_tiles", [](Placed& t) { t.out(t.h, t.start / 17) = t.x(t.h, t.start); },
+                    false},
+        PlacedStore{"sum_of_two", [](Placed& t) { t.out(t.h + t.start, 0) = t.x(t.h, t.start); }, false},
+        PlacedStore{"sum_with_the_other", [](Placed& t) { t.out(t.h + t.start, t.m) = t.x(t.h, t.m); }, true},
+        PlacedStore{"sum_that_the_value_lacks", [](Placed& t) { t.out(t.h + t.start, 0) = t.x(t.h, 0); },
+                    false},
+        PlacedStore{"alike", [](Placed& t) { t.out(t.h / 2, t.m) = t.x(0, t.m); }, true},
+        PlacedStore{"loop", [](Placed& t) { loop_over<8>(t, t.start, t.start + 16); }, true},
+        PlacedStore{"loop_up_to_the_end",
+                    [](Placed& t) { loop_over<8>(t, t.start, min(t.start + 16, t.p.scalar("end", i64))); },
+                    true},
+        PlacedStore{"loop_of_ragged_tiles", [](Placed& t) { loop_over<12>(t, t.start, t.start + 16); },
+                    false},
+        PlacedStore{"loop_into_the_next", [](Placed& t) { loop_over<8>(t, t.start, t.start + 17); }, false},
+        PlacedStore{"loop_to_the_end", [](Placed& t) { loop_over<8>(t, t.start, t.p.scalar("end", i64)); },
+                    false},
+        PlacedStore{"loop_from_the_same", [](Placed& t) { loop_over<8>(t, t.start / 2, t.start / 2 + 16); },
+                    false}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 struct Other {
   Builder p{"other"};

@@ -100,6 +100,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"logical_not %0", boolean, boolean, {0, 1}, {0, 0}, {1, 0}},
         Case{"neg %0", f32, f32, {0.0, -1}, {0, 0}, {-0.0, 1}},
         Case{"abs %0", i64, i64, {-3, 3}, {0, 0}, {3, 3}},
+        Case{"neg %0", i64, i64, {-3, 3, 0}, {0, 0, 0}, {3, -3, 0}},
+        Case{"max %0, %1", i64, i64, {-0x1p63, 0x1p63}, {3, 3}, {3, 0x1p63}},
+        Case{"min %0, %1", i64, i64, {-0x1p63, 0x1p63}, {3, 3}, {-0x1p63, 3}},
         Case{"exp %0", f32, f32, {0, -kInfinity, kInfinity, 100}, {0, 0, 0, 0}, {1, 0, kInfinity, kInfinity}},
         Case{"exp2 %0", f32, f32, {3, -149, -kInfinity}, {0, 0, 0}, {8, 0x1p-149, 0}},
         Case{"log %0", f32, f32, {1, 0, -1}, {0, 0, 0}, {0, -kInfinity, kNaN}},
@@ -149,7 +152,9 @@ INSTANTIATE_TEST_SUITE_P(
         Unknown{"mul %0, %1", i64, i64, 0x1p32, 0x1p32}, Unknown{"div %0, %1", i64, i64, 0x1p62, 3},
         Unknown{"div %0, %1", i64, i64, -0x1p63, -1}, Unknown{"cast %0", i64, i32, 0x1p31, 0},
         Unknown{"cast %0", f32, i32, 3e9, 0}, Unknown{"cast %0", f32, i64, kInfinity, 0},
-        Unknown{"cast %0", f32, i64, kNaN, 0}));
+        Unknown{"cast %0", f32, i64, kNaN, 0}, Unknown{"cast %0", f32, i64, 0x1p63, 0},
+        Unknown{"neg %0", i64, i64, -0x1p63, 0}, Unknown{"neg %0", i64, i64, 0x1p63, 0},
+        Unknown{"sub %0, %1", i64, i64, 0x1p63, 1}, Unknown{"add %0, %1", i64, i64, 0x1p63, 1}));
 
 /// Of the inputs 3 and 2^40, what `body` makes of them, %0, and of their squares, %1, the second of which
 /// nobody knows; %2 is stored.

@@ -8,7 +8,7 @@ namespace {
 
 /// "1.0 wait %0 1/0": role and instance, step, channel, slot and use.
 std::string text(const Program& p, const Executed& executed) {
-  const auto& roles = std::get<Roles>(p.body.insts.back().op).roles;
+  const std::vector<Role>& roles = roles_of(p);
   std::string result = executed.role == nullptr
                            ? "block"
                            : fmt::format("{}.{}", executed.role - roles.data(), executed.instance);

@@ -130,7 +130,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"chain_roles",
                 "      %20: f16[i:64, d:64] registers<reg d:2x1, reg i:2x8, reg d:8x8, lane d:4x2, lane "
                 "i:8x1, warp i:4x16> = cast %19\n",
-                "      fence_dots\n      %97: f32[i:64, j:32] pending registers<reg j:2x1, reg i:2x8, reg "
+                "      wait %1[0]\n      fence_dots\n      %97: f32[i:64, j:32] pending registers<reg j:2x1, "
+                "reg i:2x8, reg "
                 "j:4x8, lane j:4x2, lane i:8x1, warp i:4x16> = issue_dot<d> %0, %1[0]\n      commit_dots\n   "
                 "   %20: f16[i:64, d:64] registers<reg d:2x1, reg i:2x8, reg d:8x8, lane d:4x2, lane i:8x1, "
                 "warp i:4x16> = cast %19\n",

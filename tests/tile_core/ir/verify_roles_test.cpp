@@ -74,6 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"gemm_roles", "warps 12", "warps 16", "gemm: the roles have 12 warps, the block has 16"},
         Mistake{"gemm_roles", "warps 4 registers 40", "warps 0 registers 40",
                 "gemm: a role has 1 instances of 0 warps"},
+        Mistake{"gemm_roles", "warps 4 instances 2", "warps 4 instances 8",
+                "gemm: the roles take 17 barriers, a block has 16"},
         Mistake{"gemm_roles", "registers 40", "registers 44",
                 "gemm: a thread has 44 registers, which is no multiple of 8 from 24 to 256"},
         Mistake{"gemm_roles", "registers 40", "registers 16",

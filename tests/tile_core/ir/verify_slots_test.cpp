@@ -92,6 +92,49 @@ INSTANTIATE_TEST_SUITE_P(
                 "gemm: axis 'mt' of 128 lanes is no part of axis 'nt' of 32"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Ownership, VerifySlots,
+    ::testing::Values(
+        Mistake{"gemm_roles", "          acquire %0[%33 + 0]\n", "",
+                "gemm: a slot of %0 is written, but not acquired"},
+        Mistake{"gemm_roles", "acquire %0[%33 + 0]", "acquire %0[%33 + 1]",
+                "gemm: a slot of %0 is written, but not acquired"},
+        Mistake{"gemm_roles", "acquire %0[%33 + 0]\n", "acquire %0[%33 + 0]\n          acquire %0[%33 + 0]\n",
+                "gemm: a slot of %0 is acquired twice and not committed between"},
+        Mistake{"gemm_roles", "commit %0[%33 + 0]", "commit %0[%33 + 1]",
+                "gemm: a slot of %0 is committed, but not acquired"},
+        Mistake{"gemm_roles", "acquire %0[%33 + 0]\n", "acquire %0[%33 + 0]\n          acquire %0[%33 + 1]\n",
+                "gemm: an iteration ends with other slots acquired than it begins with"},
+        Mistake{"gemm_roles", "      sequential * from %3", "      acquire %0\n      sequential * from %3",
+                "gemm: a role ends, but a slot of %0 is acquired and not committed"},
+        Mistake{"gemm_roles", "release %0[%50 + 0]", "acquire %0[%50 + 0]",
+                "gemm: the sides of a branch end with different slots acquired"},
+        Mistake{"gemm_roles", "          wait %0[%46 + 0]\n", "",
+                "gemm: a slot of %0 is read, but not waited for"},
+        Mistake{"gemm_roles", "wait %0[%46 + 0]", "wait %0[%46 + 1]",
+                "gemm: a slot of %0 is read, but not waited for"},
+        Mistake{"gemm_roles", "          fence_dots\n",
+                "          release %0[%46 + 0]\n          fence_dots\n",
+                "gemm: a slot of %0 is read, but not waited for"},
+        Mistake{"gemm_roles", "          wait %0[%46 + 0]\n",
+                "          if %48 {\n            wait %0[%46 + 0]\n          }\n",
+                "gemm: a slot of %0 is read, but not waited for"},
+        Mistake{"gemm_roles", "commit %0[%33 + 0]\n", "commit %0[%33 + 0]\n          release %0[%33 + 0]\n",
+                "gemm: a slot of %0 is released by a role that waits for none"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Turns, VerifySlots,
+    ::testing::Values(
+        Mistake{"gemm_roles", "        take_turn\n", "        take_turn\n        take_turn\n",
+                "gemm: a turn is taken twice and not passed between"},
+        Mistake{"gemm_roles", "        take_turn\n", "", "gemm: a turn is passed, but not taken"},
+        Mistake{"gemm_roles", "        pass_turn\n", "",
+                "gemm: an iteration takes or passes a turn for good"},
+        Mistake{"gemm_roles", "        take_turn\n", "        if %53 {\n          take_turn\n        }\n",
+                "gemm: one side of a branch ends with a turn, the other without"},
+        Mistake{"gemm_roles", "      wait_stores 0\n", "      wait_stores 0\n      take_turn\n",
+                "gemm: a role ends, but has not passed its turn"}));
+
+INSTANTIATE_TEST_SUITE_P(
     Copies, VerifySlots,
     ::testing::Values(Mistake{"gemm_roles", "write_shared %2[%35 + 0], %60", "write_shared %2[%35 + 0], %58",
                               "gemm: the slot holds bf16[m:64, ns:16], but the tile is bf16[m:64, nt:32]"},

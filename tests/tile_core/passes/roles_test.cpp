@@ -40,8 +40,39 @@ TEST_P(Roles, KeepValuesUnderOtherSchedules) {
   keeps_values(c, call, {.stages = 2, .grid = Grid::once});
   keeps_values(c, call, {.stages = 1, .lag = Lag::none});
   keeps_values(c, call, {.stages = 1, .grid = Grid::once});
-  keeps_values(c, call, {.stages = 3, .share = Share::turns, .raster = 2});
+  keeps_values(c, call, {.stages = 3, .raster = 2});
   keeps_values(c, call, {.stages = 2, .order = TileOrder::plain});
+}
+
+/// What lower() says of a schedule for a program.
+std::string error_of(const char* program, const Schedule& schedule) {
+  Case c = test::named_case(program);
+  Setting setting{.schedule = schedule};
+  PassContext context{test::facts_of(c.program, c.calls.front(), setting), schedule, setting.target};
+  try {
+    lower(c.program, context);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(RolesTurns, AroundLaggingDots) {
+  for (const char* name : {"roles_attention", "roles_attention_causal"}) {
+    Case c = test::named_case(name);
+    keeps_values(c, c.calls.front(), {.stages = 3, .share = Share::turns, .raster = 2});
+  }
+}
+
+TEST(RolesTurns, NeedADotThatTrailsAndTwoGroups) {
+  EXPECT_EQ(error_of("roles_linear_gelu", {.share = Share::turns}),
+            "tile error: schedule 'share=turns' is illegal for 'linear_gelu' on sm_90a\n   turns are taken "
+            "around lagging dots: share is turns, and no dot trails another of its loop\n   help: "
+            "share=together");
+  EXPECT_EQ(
+      error_of("roles_attention_mask", {.share = Share::turns}),
+      "tile error: schedule 'share=turns' is illegal for 'attention' on sm_90a\n   turns are taken around "
+      "lagging dots: share is turns, and one group has none to take turns with\n   help: share=together");
 }
 
 TEST(RolesAlternate, EachGroupOnItsOwnTile) {
@@ -71,18 +102,9 @@ TEST(RolesRegisters, AreNotDealtOutWhereBlocksShareThem) {
 }
 
 TEST(RolesAlternate, NeedLoopsThatRunAlike) {
-  Case c = test::named_case("roles_attention_causal");
-  Setting setting{.schedule = {.share = Share::alternate}};
-  PassContext context{test::facts_of(c.program, c.calls.front(), setting), setting.schedule, setting.target};
-  try {
-    lower(c.program, context);
-    FAIL();
-  } catch (const UserError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "tile error: 'attention' has warpgroups alternate, but its loops run longer for some tiles than "
-        "for others\n   help: share=together");
-  }
+  EXPECT_EQ(error_of("roles_attention_causal", {.share = Share::alternate}),
+            "tile error: 'attention' has warpgroups alternate, but its loops run longer for some tiles than "
+            "for others\n   help: share=together");
 }
 
 }  // namespace

@@ -23,6 +23,28 @@ TEST(Schedule, RegistersBoundTheBlocksOfAMultiprocessor) {
   EXPECT_EQ(broken({.blocks = 16}), Names());
 }
 
+TEST(Schedule, GroupsTakeRegistersToo) {
+  EXPECT_EQ(broken({.blocks = 10, .groups = 2}), Names());
+  EXPECT_EQ(broken({.blocks = 11, .groups = 2}), Names{"blocks fit the registers"});
+  EXPECT_EQ(broken({.blocks = 16, .groups = 1}), Names());
+  EXPECT_EQ(broken({.blocks = 11, .share = Share::alternate}), Names{"blocks fit the registers"});
+  EXPECT_EQ(illegal({}, {}, {.blocks = 11, .groups = 2}, Target::named("sm_90a")).front().sentence,
+            "11 blocks of 12 warps leave less than 16 registers a thread of sm_90a's 65536");
+}
+
+TEST(Schedule, TurnsAreOfLaggingDotsOfSeveralGroups) {
+  const auto sentence = [](const Schedule& schedule) {
+    const std::vector<BrokenRule> rules = broken_fields(schedule);
+    return rules.empty() ? "" : rules.front().sentence;
+  };
+  EXPECT_EQ(sentence({.groups = 2, .share = Share::turns}), "");
+  EXPECT_EQ(sentence({.share = Share::turns}), "");
+  EXPECT_EQ(sentence({.share = Share::turns, .lag = Lag::none}),
+            "share is turns, and lag is none: no dot trails another");
+  EXPECT_EQ(sentence({.groups = 1, .share = Share::turns}),
+            "share is turns, and one group has none to take turns with");
+}
+
 TEST(Schedule, FieldsAreJudgedByThemselves) {
   const auto sentences = [](const Schedule& schedule) {
     std::vector<std::string> all;

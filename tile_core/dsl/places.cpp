@@ -1,0 +1,131 @@
+#include "tile_core/dsl/places.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tile_core/ir/operands.h"
+
+namespace tessera::dsl {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Places::Places(const Program& program, const Origins& origins)
+    : p_(program), origins_(origins), uses_(program) {
+  for_each_inst(program.body, [&](const Inst& inst) {
+    if (const Loop* loop = std::get_if<Loop>(&inst.op)) loops_[loop->axis] = loop;
+  });
+}
+
+/// A subscript tells one axis apart where it depends on no other, but on those that are told apart already.
+AxisSet Places::told_apart(const std::vector<Subscript>& subscripts) const {
+  const std::vector<Subscript> clues = with_quotients(subscripts);
+  AxisSet told;
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const Subscript& clue : clues) {
+      AxisSet open = origins_.of(clue);
+      std::erase_if(open, [&](AxisId axis) { return told.contains(axis); });
+      const bool loops = clue.axis != AxisId::none && open.erase(clue.axis) > 0;
+      if (open.empty() && loops) {
+        grows = told.insert(clue.axis).second;
+      } else if (open.size() == 1 && tells_apart(clue, *open.begin())) {
+        grows = told.insert(*open.begin()).second;
+      }
+      if (grows) break;
+    }
+  }
+  return told;
+}
+
+/// A quotient and a remainder of one division are as good as what is divided.
+std::vector<Subscript> Places::with_quotients(std::vector<Subscript> subscripts) const {
+  auto division = [&](const Subscript& s, BinaryFn fn) {
+    const Binary* op = s.axis == AxisId::none ? std::get_if<Binary>(&uses_.definer(s.value).op) : nullptr;
+    return op != nullptr && op->fn == fn ? op : nullptr;
+  };
+  const std::size_t count = subscripts.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Binary* quotient = division(subscripts[i], BinaryFn::div);
+    for (std::size_t j = 0; j < count && quotient != nullptr; ++j) {
+      const Binary* rest = division(subscripts[j], BinaryFn::mod);
+      if (rest != nullptr && same(quotient->a, rest->a) && same(quotient->b, rest->b))
+        subscripts.push_back({.value = quotient->a});
+    }
+  }
+  return subscripts;
+}
+
+bool Places::tells_apart(const Subscript& s, AxisId axis) const {
+  if (s.axis == AxisId::none) {
+    const Growth g = growth(s.value, axis);
+    return g.least >= 1 || g.most <= -1;
+  }
+  const Loop& loop = *loops_.at(s.axis);
+  const std::optional<double> length = most_above(loop.end, loop.begin);
+  const double tile = p_.axis(s.axis).extent;
+  return length && growth(loop.begin, axis).least >= std::ceil(*length / tile) * tile;
+}
+
+/// By how much a scalar is above another at the most; none where nobody knows.
+std::optional<double> Places::most_above(ValueId id, ValueId base) const {
+  if (same(id, base)) return 0;
+  const Binary* op = std::get_if<Binary>(&uses_.definer(id).op);
+  if (op == nullptr) return std::nullopt;
+  const std::optional<double> a = most_above(op->a, base), b = most_above(op->b, base);
+  if (op->fn == BinaryFn::min) return a && b ? std::min(*a, *b) : a ? a : b;
+  if (op->fn == BinaryFn::max) return a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
+  const std::optional<double> first = number(op->a), second = number(op->b);
+  if (op->fn == BinaryFn::add && a && second) return *a + *second;
+  if (op->fn == BinaryFn::add && b && first) return *b + *first;
+  if (op->fn == BinaryFn::sub && a && second) return *a - *second;
+  return std::nullopt;
+}
+
+Places::Growth Places::growth(ValueId id, AxisId axis) const {
+  if (!origins_.of_value(id).contains(axis)) return {};
+  const Op& op = uses_.definer(id).op;
+  if (const Start* start = std::get_if<Start>(&op)) {
+    const double tile = p_.axis(axis).extent;
+    return start->axis == axis ? Growth{tile, tile} : growth(loops_.at(start->axis)->begin, axis);
+  }
+  if (const Cast* cast = std::get_if<Cast>(&op); cast != nullptr && is_integer(p_.type(cast->a).dtype))
+    return growth(cast->a, axis);
+  if (const Unary* unary = std::get_if<Unary>(&op); unary != nullptr && unary->fn == UnaryFn::neg) {
+    const Growth g = growth(unary->a, axis);
+    return {-g.most, -g.least};
+  }
+  const Binary* binary = std::get_if<Binary>(&op);
+  return binary == nullptr ? Growth{-kInfinity, kInfinity} : growth_of(*binary, axis);
+}
+
+Places::Growth Places::growth_of(const Binary& op, AxisId axis) const {
+  const Growth a = growth(op.a, axis), b = growth(op.b, axis);
+  auto times = [](Growth g, double n) {
+    return n < 0 ? Growth{g.most * n, g.least * n} : n > 0 ? Growth{g.least * n, g.most * n} : Growth{};
+  };
+  if (op.fn == BinaryFn::add) return {a.least + b.least, a.most + b.most};
+  if (op.fn == BinaryFn::sub) return {a.least - b.most, a.most - b.least};
+  const std::optional<double> first = number(op.a), second = number(op.b);
+  if (op.fn == BinaryFn::mul && first) return times(b, *first);
+  if (op.fn == BinaryFn::mul && second) return times(a, *second);
+  if (op.fn == BinaryFn::div && second && *second > 0)
+    return {std::floor(a.least / *second), std::ceil(a.most / *second)};
+  return {-kInfinity, kInfinity};
+}
+
+std::optional<double> Places::number(ValueId id) const {
+  const Constant* constant = std::get_if<Constant>(&uses_.definer(id).op);
+  return constant == nullptr ? std::nullopt : std::optional(constant->value);
+}
+
+/// Whether two scalars are one, as far as their last operation tells.
+bool Places::same(ValueId a, ValueId b) const {
+  const Op& op = uses_.definer(a).op;
+  return a == b || (is_pure(op) && op == uses_.definer(b).op);
+}
+
+}  // namespace tessera::dsl
