@@ -31,6 +31,8 @@ Channels channels_of(const Program& program);
 /// Channels, and who reads, writes, copies and passes their slots: from Stage::roled on.
 void verify_channels(const Program& program);
 void verify_slots(const Program& program);
+/// Blocks of a cluster, and the copies that they share.
+void verify_cluster(const Program& program);
 /// Places in shared memory: of Stage::ready.
 void verify_plan(const Program& program);
 /// The order of dots, their fences, groups and waits: from Stage::device on.

@@ -5,6 +5,7 @@
 
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
+#include "tile_core/passes/cluster.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/passes.h"
 #include "tile_core/passes/tile_order.h"
@@ -23,7 +24,8 @@ class Starts {
     if (!p.grid.empty()) {
       const Work work = work_of(p);
       const bool longest = longest_first(p, context, work);
-      ValueId number = r.emit(BlockIndex{}, kIndex, {});
+      const bool clusters = p.launch.cluster.axis != AxisId::none;
+      ValueId number = r.emit(clusters ? Op(ClusterIndex{}) : Op(BlockIndex{}), kIndex, {});
       starts_ =
           longest ? emit_longest_first(r, number, work) : emit_plain_order(r, number, raster_of(p, context));
     }
@@ -53,12 +55,13 @@ std::vector<Inst> take_invariant(const Program& p, Block& block, ValueId varies)
   return taken;
 }
 
-/// The same for a block that stays: a loop over the tiles of the grid, from its own number in steps of the
-/// number of blocks.
+/// The same for a block that stays: a loop over the tiles of the grid, or those of a cluster, from its own
+/// number in steps of the number of blocks.
 Program looped(Program p) {
   Block once = std::exchange(p.body, {});
+  const bool clusters = p.launch.cluster.axis != AxisId::none;
   auto first = std::find_if(once.insts.begin(), once.insts.end(),
-                            [](const Inst& inst) { return std::holds_alternative<BlockIndex>(inst.op); });
+                            [](const Inst& inst) { return holds_any<BlockIndex, ClusterIndex>(inst.op); });
   Loop loop{.axis = AxisId::none};
   loop.start = first->result();
   once.insts.erase(first);
@@ -66,13 +69,13 @@ Program looped(Program p) {
     p.body.insts.push_back({{p.new_value(kIndex)}, std::move(op), {}});
     return p.body.insts.back().result();
   };
-  loop.begin = emit(BlockIndex{});
-  loop.step = emit(BlockCount{});
+  loop.begin = emit(clusters ? Op(ClusterIndex{}) : Op(BlockIndex{}));
+  loop.step = emit(clusters ? Op(ClusterCount{}) : Op(BlockCount{}));
   loop.end = ValueId::none;
   for (AxisId axis : p.grid) {
-    const AxisInfo& info = p.axis(axis);
-    ValueId sum = emit(Binary{BinaryFn::add, emit(Size{info.dim}), emit(Constant{info.extent - 1.0})});
-    ValueId count = emit(Binary{BinaryFn::div, sum, emit(Constant{static_cast<double>(info.extent)})});
+    const int lanes = p.cluster_lanes(axis);
+    ValueId sum = emit(Binary{BinaryFn::add, emit(Size{p.axis(axis).dim}), emit(Constant{lanes - 1.0})});
+    ValueId count = emit(Binary{BinaryFn::div, sum, emit(Constant{static_cast<double>(lanes)})});
     loop.end = loop.end == ValueId::none ? count : emit(Binary{BinaryFn::mul, loop.end, count});
   }
   for (Inst& inst : take_invariant(p, once, loop.start)) p.body.insts.push_back(std::move(inst));
@@ -84,7 +87,9 @@ Program looped(Program p) {
 
 }  // namespace
 
-Program map_grid(const Program& in, const PassContext& context) {
+Program map_grid(const Program& traced, const PassContext& context) {
+  Program in = traced;
+  in.launch.cluster = cluster_of(traced, context);
   std::unique_ptr<Starts> starts;
   auto with_start = [&](Subscript& s) {
     if (s.axis != AxisId::none) s.value = starts->of(s.axis);

@@ -18,9 +18,10 @@ struct Field {
   const char* name;
   int Schedule::*member;
 };
-constexpr std::array kFields = {Field{"stages", &Schedule::stages}, Field{"warps", &Schedule::warps},
-                                Field{"blocks", &Schedule::blocks}, Field{"vector", &Schedule::vector},
-                                Field{"groups", &Schedule::groups}, Field{"raster", &Schedule::raster}};
+constexpr std::array kFields = {Field{"stages", &Schedule::stages},  Field{"warps", &Schedule::warps},
+                                Field{"blocks", &Schedule::blocks},  Field{"vector", &Schedule::vector},
+                                Field{"groups", &Schedule::groups},  Field{"raster", &Schedule::raster},
+                                Field{"cluster", &Schedule::cluster}};
 constexpr std::array kShares = {"automatic", "together", "turns", "alternate"};
 constexpr std::array kLags = {"automatic", "none", "one"};
 constexpr std::array kGrids = {"automatic", "once", "persistent"};
@@ -72,6 +73,7 @@ constexpr int kMaxBlocks = 16;
 constexpr int kMaxVector = 16;
 constexpr int kMaxGroups = 3;
 constexpr int kMaxRaster = 64;
+constexpr int kMaxCluster = 2;  // more leave multiprocessors of a GPC idle
 
 /// Of the fields alone.
 const std::array kFieldRules = {
@@ -96,6 +98,8 @@ const std::array kFieldRules = {
                    }},
     Rule<Schedule>{"groups", [](const Schedule& s) { return out_of_range("groups", s.groups, kMaxGroups); }},
     Rule<Schedule>{"raster", [](const Schedule& s) { return out_of_range("raster", s.raster, kMaxRaster); }},
+    Rule<Schedule>{"cluster",
+                   [](const Schedule& s) { return out_of_range("cluster", s.cluster, kMaxCluster); }},
     Rule<Schedule>{"alternate groups are persistent",
                    [](const Schedule& s) {
                      bool two = s.groups == Schedule::kAutomatic || s.groups == 2;
@@ -229,8 +233,8 @@ Schedule schedule_from_text(const std::string& text) {
   for (std::string word; words >> word;) {
     if (word == "automatic" || set_field(schedule, word)) continue;
     throw UserError::format(
-        "schedule '{}': expected 'automatic' or fields stages=, warps=, blocks=, vector=, groups=, raster= "
-        "with numbers, share=together|turns|alternate, lag=none|one, grid=once|persistent, "
+        "schedule '{}': expected 'automatic' or fields stages=, warps=, blocks=, vector=, groups=, raster=, "
+        "cluster= with numbers, share=together|turns|alternate, lag=none|one, grid=once|persistent, "
         "order=plain|longest, "
         "but got '{}'",
         text, word);
