@@ -60,7 +60,10 @@ void offer_warpgroups(std::int64_t rows, int d, int e, bool masked, std::vector<
     variants.push_back({{{"i", 64 * groups}, {"j", j}, {"d", d}, {"e", e}}, schedule});
   };
   if (rows <= 64) return offer(1, j, Share::automatic);
-  if (narrow && !masked) offer(3, 112, Share::turns), offer(4, 64, Share::turns);
+  if (narrow && !masked) {
+    offer(3, 128, Share::together);
+    offer(4, 64, Share::together);
+  }
   offer(2, j, Share::turns);
   if (!narrow) offer(2, j, Share::together);
 }
@@ -73,16 +76,17 @@ std::vector<Variant> space(const Problem& problem, const Target& target) {
   auto offer = [&](int i, int j, int warps) {
     variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}});
   };
-  if (target.wgmma && problem.facts.tensors.front().dtype != f32)
+  if (feeds_warpgroups(problem, target, 3))
     offer_warpgroups(size(problem, "I"), d, e, problem.facts.flags.at("mask") != kNoMask, variants);
+  bool fed = !variants.empty();
   bool wide = std::max(d, e) > 128;
   if (wide && problem.facts.tensors.front().dtype == f32) {
     offer(16, 16, 4);  // what registers hold without spilling, and the shared memory of sm_86 and sm_120a
     return variants;
   }
-  if (size(problem, "I") > 16 && !wide) offer(64, 64, 8);
+  if (!fed && size(problem, "I") > 16 && !wide) offer(64, 64, 8);
   if (size(problem, "I") > 16) offer(32, 32, 4);
-  offer(16, 32, 4);
+  if (!fed || size(problem, "I") <= 16) offer(16, 32, 4);
   return variants;
 }
 

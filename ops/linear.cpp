@@ -56,13 +56,22 @@ struct Warpgroups {
   }
 };
 
-/// The cheapest first. Beside 192 sums a thread only a short epilogue fits.
-void offer_warpgroups(const Problem& problem, bool short_epilogue, std::vector<Variant>& variants) {
+/// Whether what follows the dots leaves registers for 192 sums a thread, and for 128: GELU in fp32 arithmetic
+/// does for fewer, and none where elements are stored one by one.
+bool fits_beside(int sums, const Problem& problem) {
+  bool exact = problem.facts.flags.at("gelu") != kNone && problem.facts.tensors.front().dtype != bf16;
+  return !exact || (sums < 192 && takes_bulk_copies(problem.facts.tensors.back()));
+}
+
+/// The cheapest first.
+void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
   double M = static_cast<double>(size(problem, "M")), N = static_cast<double>(size(problem, "N")),
          K = static_cast<double>(size(problem, "K"));
+  if (!fits_beside(128, problem)) return;
   std::vector<Warpgroups> all = {{64, 128, {.stages = 8, .groups = 1}, 0.55}};
   if (M > 64) {
-    if (short_epilogue) all.push_back({128, 192, {.stages = 4, .groups = 2, .share = Share::alternate}, 1});
+    if (fits_beside(192, problem))
+      all.push_back({128, 192, {.stages = 4, .groups = 2, .share = Share::alternate}, 1});
     all.push_back({128, 128, {.stages = 6, .groups = 2, .share = Share::alternate}, 0.93});
     all.push_back({128, 256, {.stages = 4, .groups = 2, .share = Share::together}, 0.98});
     all.push_back({128, 128, {.stages = 6, .groups = 2, .share = Share::together}, 0.93});
@@ -73,21 +82,23 @@ void offer_warpgroups(const Problem& problem, bool short_epilogue, std::vector<V
   for (const Warpgroups& w : all) variants.push_back({{{"m", w.m}, {"n", w.n}, {"k", 64}}, w.schedule});
 }
 
+/// Where dots are wgmma, one kernel more: the one that takes all that those do not.
 std::vector<Variant> space(const Problem& problem, const Target& target) {
   std::int64_t M = size(problem, "M");
   std::int64_t N = size(problem, "N");
   DType dtype = problem.facts.tensors.front().dtype;
-  int k = dtype == f32 ? 16 : 32;
   std::vector<Variant> variants;
-  if (target.wgmma && dtype != f32)
-    offer_warpgroups(problem, problem.facts.flags.at("gelu") == kNone || dtype == bf16, variants);
+  if (feeds_warpgroups(problem, target, 2)) offer_warpgroups(problem, variants);
+  bool fed = !variants.empty();
+  bool aligned = problem.facts.tensors.front().alignment >= 4;
+  int k = dtype == f32 || !aligned ? 16 : 32;
   auto offer = [&](int m, int n, int warps) {
     variants.push_back({{{"m", m}, {"n", n}, {"k", k}}, {.warps = warps}});
   };
   constexpr auto kManyTiles = std::int64_t{64} * 128 * 128;
-  if (M > 64 && N > 64 && M * N >= kManyTiles) offer(128, 128, 8);
+  if (!fed && M > 64 && N > 64 && M * N >= kManyTiles) offer(128, 128, 8);
   if (M > 16) offer(64, 64, 4);
-  offer(16, 64, 2);
+  if (!fed || M <= 16) offer(16, 64, 2);
   return variants;
 }
 

@@ -7,6 +7,7 @@
 #include "perf/host_time.h"
 #include "perf/progress.h"
 #include "perf/words.h"
+#include "registration/dispatch/planner.h"
 #include "tessera/policy.h"
 #include "tile_core/base/error.h"
 
@@ -100,13 +101,20 @@ class Session {
     for (const CallList& list : speed_families()) {
       if (list.name != name) continue;
       for_each(list.calls, [&](const CallSpec& spec) {
-        if (!request_.record.empty()) add_to_file(request_.record, bench_.tune(spec));
+        if (!request_.record.empty()) tune(spec);
         family.rows.push_back(bench_.measure(spec));
       });
     }
     if (family.rows.empty()) return {{"rows", nlohmann::json::array()}};
     fmt::print("{}\n", to_text(family));
     return to_json(family);
+  }
+
+  /// The call is measured with what its record says.
+  void tune(const CallSpec& spec) {
+    const autotune::Record record = bench_.tune(spec);
+    add_to_file(request_.record, record);
+    dispatch::use_record(record);
   }
 
   nlohmann::json accuracy() {

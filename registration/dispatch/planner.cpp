@@ -126,6 +126,12 @@ autotune::Plan plan_of(const ops::Operator& op, const ops::Problem& problem, con
   return plan;
 }
 
+void use_record(autotune::Record record) {
+  Library& known = library();
+  const std::unique_lock lock(known.mutex);
+  known.user.add(std::move(record));
+}
+
 void note_used(const autotune::Key& key, const autotune::Plan& plan) {
   Library& known = library();
   const std::unique_lock lock(known.mutex);

@@ -23,6 +23,9 @@ const autotune::Versions& versions_here();
 autotune::Plan plan_of(const ops::Operator& op, const ops::Problem& problem, const autotune::Device& device,
                        Policy policy);
 
+/// A record of this process: it is used like those of TESSERA_RECORDS, by calls that were not decided before.
+void use_record(autotune::Record record);
+
 /// Plans that are remembered as used: a server sees ever new lengths of sequences.
 inline constexpr std::size_t kMostUsedPlans = 1 << 16;
 

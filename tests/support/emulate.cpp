@@ -136,7 +136,7 @@ std::pair<const void*, const void*> extent(const TensorView& view) {
   return result;
 }
 
-constexpr int kMultiprocessors = 2;
+constexpr Residence kDevice = {.multiprocessors = 2, .clusters = 2};
 
 }  // namespace
 
@@ -154,9 +154,9 @@ void emulate(const KernelText& kernel, const std::vector<TensorView>& tensors,
     auto [begin, end] = extent(view);
     extents.insert(extents.end(), {begin, end});
   }
-  const char* error = load(kernel)(parameters.fields.data(), grid_size(kernel, tensors, kMultiprocessors),
-                                   kernel.shared_bytes, extents.data(),
-                                   static_cast<long long>(tensors.size()), landing == Landing::last ? 1 : 0);
+  const char* error =
+      load(kernel)(parameters.fields.data(), grid_size(kernel, tensors, kDevice), kernel.shared_bytes,
+                   extents.data(), static_cast<long long>(tensors.size()), landing == Landing::last ? 1 : 0);
   if (error != nullptr) throw InternalError::format("emulation: {}", error);
 }
 

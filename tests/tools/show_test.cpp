@@ -131,7 +131,7 @@ TEST_F(Show, WrongWordsAreExplained) {
   EXPECT_EQ(error({"add", "3x4", "--schedule", "stages=two"}, 2),
             usage_error("tessera show",
                         "schedule 'stages=two': expected 'automatic' or fields stages=, warps=, blocks=, "
-                        "vector=, groups=, raster= with numbers, share=together|turns|alternate, "
+                        "vector=, groups=, raster=, cluster= with numbers, share=together|turns|alternate, "
                         "lag=none|one, grid=once|persistent, order=plain|longest, but got 'stages=two'"));
 }
 

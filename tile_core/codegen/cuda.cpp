@@ -77,7 +77,7 @@ std::vector<GridAxis> grid(const Program& program) {
   std::vector<GridAxis> axes;
   for (AxisId id : program.grid) {
     Parameter size = size_of_dim(program, program.axis(id).dim);
-    axes.push_back({size.tensor, size.dim, program.axis(id).extent});
+    axes.push_back({size.tensor, size.dim, program.cluster_lanes(id)});
   }
   return axes;
 }
@@ -90,6 +90,12 @@ std::vector<CoveredDim> covered(const Program& program) {
     dims.push_back({size.tensor, size.dim, axis.extent, program.dim(axis.dim).name});
   }
   return dims;
+}
+
+std::string kernel_head(const KernelText& kernel) {
+  const std::string head = fmt::format("{}, {}, {}", kernel.name, kernel.threads, kernel.blocks);
+  return kernel.cluster == 1 ? fmt::format("TESSERA_KERNEL({})", head)
+                             : fmt::format("TESSERA_CLUSTER_KERNEL({}, {})", head, kernel.cluster);
 }
 
 }  // namespace
@@ -115,12 +121,12 @@ KernelText emit_cuda(const Program& program, const Facts& facts, const Schedule&
                     .covered = covered(program),
                     .maps = emitter.maps(),
                     .persistent = program.launch.persistent,
-                    .blocks = blocks};
+                    .blocks = blocks,
+                    .cluster = program.launch.cluster.blocks};
   std::string maps;
   for (std::size_t i = 0; i < kernel.maps.size(); ++i) maps += fmt::format("  TensorMap map_{};\n", i);
-  kernel.text = fmt::format("{}\nstruct Parameters {{\n{}{}}};\n{}\nTESSERA_KERNEL({}, {}, {}) {{\n{}}}\n",
-                            prelude_text(prelude), maps, list.text, emitter.declarations(), kernel.name,
-                            kernel.threads, blocks, body);
+  kernel.text = fmt::format("{}\nstruct Parameters {{\n{}{}}};\n{}\n{} {{\n{}}}\n", prelude_text(prelude),
+                            maps, list.text, emitter.declarations(), kernel_head(kernel), body);
   return kernel;
 }
 

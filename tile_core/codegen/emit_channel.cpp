@@ -32,16 +32,28 @@ void Emitter::emit_pass(const PassSlot& o) {
   std::string at = mbarrier(o.slot, full);
   if (o.step == SlotStep::wait) return line("mbarrier_wait({}, {} % 2u);", at, uses(o.slot));
   if (o.step == SlotStep::acquire) return line("mbarrier_wait({}, {} % 2u ^ 1u);", at, uses(o.slot));
-  bool commit = o.step == SlotStep::commit;
+  if (o.step == SlotStep::release) return emit_release(o, at);
   if (role_->elected) {
-    std::int64_t bytes = commit ? protocols_.at(o.slot.channel).bulk_bytes : 0;
+    std::int64_t bytes = protocols_.at(o.slot.channel).bulk_bytes;
     return bytes > 0 ? line("mbarrier_arrive_expect({}, {});", at, bytes)
                      : line("mbarrier_arrive({}, true);", at);
   }
-  int arrivals = commit ? commit_arrivals(*role_) : release_arrivals(p_, *role_, o.slot.channel);
-  if (arrivals == 1 && !commit) return line("mbarrier_arrive({}, leader);", at);
   line("warp_barrier();");
   line("mbarrier_arrive({}, lane == 0);", at);
+}
+
+/// In every block whose copies the slot waits for, a lane for each.
+void Emitter::emit_release(const PassSlot& o, const std::string& at) {
+  const int blocks = protocols_.at(o.slot.channel).blocks;
+  const bool once = release_arrivals(p_, *role_, o.slot.channel) == 1;
+  if (role_->elected) {
+    if (blocks == 1) return line("mbarrier_arrive({}, true);", at);
+    for (int rank = 0; rank < blocks; ++rank) line("mbarrier_arrive_in({}, {}, true);", at, rank);
+    return;
+  }
+  if (!once) line("warp_barrier();");
+  if (blocks == 1) return line("mbarrier_arrive({}, {});", at, once ? "leader" : "lane == 0");
+  line("mbarrier_arrive_in({}, lane, {}lane < {});", at, once ? "warp == 0 && " : "", blocks);
 }
 
 int Emitter::atoms(const Slot& slot) const {
@@ -90,8 +102,10 @@ void Emitter::emit_copy_bulk(const CopyIn& o) {
   int map = map_of(o.load.tensor, o.to, o.load.subscripts);
   open("");
   line("const unsigned to = base + {}, full = {};", slot_offset(o.to), mbarrier(o.to, true));
+  const std::string ranks = fmt::format(", {:#x}", (1 << p_.launch.cluster.blocks) - 1);
   for (int atom = 0; atom < atoms(o.to); ++atom) {
-    line("copy_bulk(to + {}, &p.map_{}, full, {});", atom * atom_bytes(o.to.channel), map,
+    line("copy_{}(to + {}, &p.map_{}, full{}, {});", o.multicast ? "multicast" : "bulk",
+         atom * atom_bytes(o.to.channel), map, o.multicast ? ranks : "",
          coordinates(o.to, o.load.subscripts, atom));
   }
   close();

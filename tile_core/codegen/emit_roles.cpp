@@ -26,6 +26,7 @@ bool Emitter::needs_leader(const Role& role) const {
   for_each_inst(role.body, [&](const Inst& inst) {
     const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
     found = found || (pass != nullptr && pass->step == SlotStep::release &&
+                      protocols_.at(pass->slot.channel).blocks == 1 &&
                       release_arrivals(p_, role, pass->slot.channel) == 1);
   });
   return found && !role.elected;
@@ -40,6 +41,7 @@ void Emitter::begin(const std::string& rest) {
   append(roled ? "const int block_warp = uniform(block_thread / 32);" : "const int warp = thread / 32;");
   if (p_.launch.shared_bytes > 0) line("TESSERA_SHARED(shared);");
   if (roled && p_.launch.shared_bytes > 0) line("const unsigned base = shared_address(shared);");
+  if (clusters()) line("const unsigned base_in_block = within_block(base);");
   if (!maps_.empty() || !protocols_.empty()) {
     open("if (block_thread == 0)");
     for (std::size_t i = 0; i < maps_.size(); ++i) line("prefetch_map(&p.map_{});", i);
@@ -53,7 +55,7 @@ void Emitter::begin(const std::string& rest) {
     }
     line("fence_mbarriers();");
     close();
-    line("barrier();");
+    append(clusters() ? "cluster_barrier();" : "barrier();");
   }
   text_ += rest;
 }
@@ -71,6 +73,7 @@ void Emitter::emit_roles(const Roles& o) {
     first_warp += warps;
   }
   close();
+  if (clusters()) line("cluster_barrier();");  // others may still copy to, or arrive in, this block
 }
 
 void Emitter::emit_role(const Role& role, int first_warp) {

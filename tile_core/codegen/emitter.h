@@ -135,12 +135,14 @@ class Emitter {
   void emit_role(const Role& role, int first_warp);
   bool needs_leader(const Role& role) const;
   void emit_registers(const Role& role);
+  bool clusters() const { return p_.launch.cluster.blocks > 1; }
   void emit_barrier();
   void emit_turn(bool take);
 
   // emit_channel.cpp
   ValueId root(ValueId channel) const;
   void emit_pass(const PassSlot& o);
+  void emit_release(const PassSlot& o, const std::string& at);
   std::string mbarrier(const Slot& slot, bool full) const;
   std::string uses(const Slot& slot) const;
   int map_of(TensorId tensor, const Slot& slot, const std::vector<Subscript>& subscripts);

@@ -53,6 +53,7 @@ struct KernelText {
   std::vector<TensorMap> maps;
   bool persistent = false;  ///< at most as many blocks as the device holds at a time; each visits more tiles
   int blocks = 1;           ///< resident blocks of a multiprocessor that the kernel is built for
+  int cluster = 1;          ///< blocks of a cluster, which have the grid's tiles together
 };
 
 /// A kernel that does nothing, to try a compiler with.

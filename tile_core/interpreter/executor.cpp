@@ -73,10 +73,12 @@ void Executor::branch(const Inst& inst, const If& o) {
   copy(inst, block.yields, inst.results);
 }
 
+/// Roles run once every block of the cluster has come here.
 void Executor::roles(const Roles& o) {
-  scheduler_.run(machine_.enter_roles(o), [&](Instance& instance) {
-    Executor(run_, machine_, scheduler_, watcher_, instance).execute(instance.role->body);
-    machine_.leave(instance);
+  scheduler_.add(machine_.enter_roles(o), [&run = run_, &machine = machine_, &scheduler = scheduler_,
+                                           &watcher = watcher_](Instance& instance) {
+    Executor(run, machine, scheduler, watcher, instance).execute(instance.role->body);
+    machine.leave(instance);
   });
 }
 

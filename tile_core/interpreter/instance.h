@@ -58,7 +58,7 @@ struct Instance : Progress {
   /// Lets others run until the condition holds. `lacks` says what it waits for.
   void wait(const Inst& inst, std::function<bool()> condition, std::function<std::string()> lacks);
 
-  int number = 0;  ///< in the block
+  int number = 0;  ///< in the cluster
   std::string name;
   const Role* role = nullptr;  ///< null: the whole block
   int index = 0;               ///< within the role

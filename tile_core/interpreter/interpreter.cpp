@@ -3,19 +3,45 @@
 #include "tile_core/interpreter/executor.h"
 
 namespace tessera {
+namespace {
+
+using namespace interpreter;
+
+/// The blocks of one cluster after another.
+class Clusters {
+ public:
+  Clusters(Run& run, const InterpretOptions& options)
+      : run_(run), scheduler_(run, options.order, options.seed), observer_(options.observer) {
+    for (int rank = 0; rank < run.cluster(); ++rank) machines_.emplace_back(run, options.landing, rank);
+    for (Machine& machine : machines_) machine.join(machines_);
+  }
+
+  void run(std::int64_t first_block) {
+    for (int rank = 0; rank < run_.cluster(); ++rank) {
+      Machine& machine = machines_[static_cast<std::size_t>(rank)];
+      Instance& block = machine.enter_block();
+      run_.enter_block(first_block + rank);
+      const Watcher watcher(run_, machine, observer_);
+      Executor(run_, machine, scheduler_, watcher, block).execute(run_.program.body);
+    }
+    scheduler_.run();
+    for (Machine& machine : machines_) machine.leave_block();
+  }
+
+ private:
+  Run& run_;
+  Scheduler scheduler_;
+  const Observer& observer_;
+  std::deque<Machine> machines_;  // by rank
+};
+
+}  // namespace
 
 void interpret(const Program& program, const std::vector<TensorView>& tensors,
                const std::vector<double>& scalars, const InterpretOptions& options) {
-  interpreter::Run run(program, tensors, scalars, options.blocks);
-  interpreter::Machine machine(run, options.landing);
-  interpreter::Scheduler scheduler(run, options.order, options.seed);
-  interpreter::Watcher watcher(run, machine, options.observer);
-  for (std::int64_t number = 0; number < run.blocks(); ++number) {
-    interpreter::Instance& block = machine.enter_block();
-    run.enter_block(number);
-    interpreter::Executor(run, machine, scheduler, watcher, block).execute(program.body);
-    machine.leave_block();
-  }
+  Run run(program, tensors, scalars, options.blocks);
+  Clusters clusters(run, options);
+  for (std::int64_t block = 0; block < run.blocks(); block += run.cluster()) clusters.run(block);
 }
 
 }  // namespace tessera

@@ -6,15 +6,22 @@
 
 namespace tessera::interpreter {
 
-Machine::Machine(Run& run, Landing landing)
+Machine::Machine(Run& run, Landing landing, int rank)
     : run_(run),
+      rank_(rank),
       checked_(run.program.stage >= Stage::synced),
       issued_dots_checked_(run.program.stage >= Stage::device),
       lazy_(checked_ && landing == Landing::last),
       memory_(run),
-      passing_(run, memory_, lazy_) {
-  instances_.emplace_back(run.program, 0);
+      passing_(run, memory_, lazy_, rank) {
+  instances_.emplace_back(run.program, rank);
   run_.use(instances_.front().frame);
+}
+
+void Machine::join(std::deque<Machine>& cluster) {
+  std::vector<Passing*> blocks;
+  for (Machine& machine : cluster) blocks.push_back(&machine.passing_);
+  passing_.join(std::move(blocks));
 }
 
 Instance& Machine::enter_block() {
@@ -34,8 +41,11 @@ std::vector<Instance*> Machine::enter_roles(const Roles& roles) {
   if (instances_.size() == 1) {
     int number = 0;
     for (const Role& role : roles.roles) {
-      for (int i = 0; i < role.instances; ++i)
-        instances_.emplace_back(run_.program, static_cast<int>(instances_.size()), number, role, i);
+      for (int i = 0; i < role.instances; ++i) {
+        const int in_cluster = static_cast<int>(instances_.size()) * run_.cluster() + rank_;
+        instances_.emplace_back(run_.program, in_cluster, number, role, i);
+        if (run_.cluster() > 1) instances_.back().name += fmt::format(" of block {}", rank_);
+      }
       ++number;
     }
   }

@@ -17,7 +17,10 @@ namespace tessera::interpreter {
 /// Stage::device only slots and turns pass between instances: all else happens at once and in order.
 class Machine {
  public:
-  Machine(Run& run, Landing landing);
+  /// `rank`: of the block in its cluster.
+  Machine(Run& run, Landing landing, int rank);
+  /// The blocks of the cluster, by rank, from whose machines something may come.
+  void join(std::deque<Machine>& cluster);
 
   /// The block as a whole, at its beginning.
   Instance& enter_block();
@@ -73,6 +76,7 @@ class Machine {
   void compute(IssuedDot& dot);
 
   Run& run_;
+  int rank_;
   bool checked_;              // barriers, fences and waits for copies are there
   bool issued_dots_checked_;  // those for dots are
   bool lazy_;                 // what is asynchronous happens when it is waited for, not at once

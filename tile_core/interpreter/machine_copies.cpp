@@ -16,7 +16,7 @@ void Machine::transfer_out(const Transfer& copy) {
 void Machine::execute(Instance& by, const Inst& inst, const CopyIn& o) {
   Place place = memory_.place(o.to);
   Transfer copy{&inst, place, o.load.tensor, footprint(run_, o.load.tensor, o.load.subscripts, place.axes)};
-  if (o.kind == CopyKind::bulk && passing_.passes(place.channel)) return passing_.copy(by, std::move(copy));
+  if (o.kind == CopyKind::bulk && passing_.passes(place.channel)) return passing_.copy(by, copy, o.multicast);
   if (!checked_) return transfer_in(copy);
   if (o.kind == CopyKind::threads) {
     write(by, inst, o.to, "write", by.act());

@@ -6,8 +6,8 @@
 
 namespace tessera::interpreter {
 
-Passing::Passing(Run& run, SharedMemory& memory, bool lazy)
-    : run_(run), memory_(memory), lazy_(lazy), protocols_(protocols(run.program)) {
+Passing::Passing(Run& run, SharedMemory& memory, bool lazy, int rank)
+    : run_(run), memory_(memory), lazy_(lazy), protocols_(protocols(run.program)), rank_(rank) {
   for (const Role& role : roles_of(run.program)) {
     for (const auto& [channel, protocol] : protocols_)
       releases_[{&role, channel}] = release_arrivals(run.program, role, channel);
@@ -28,7 +28,7 @@ void Passing::define(const Inst& inst, const Channel& channel) {
     Passed slot{.place = {.channel = id, .slot = i},
                 .full = MBarrier(protocol->second.commits),
                 .empty = MBarrier(protocol->second.releases)};
-    slot.number = slots_++;
+    slot.number = slots_++ * run_.cluster() + rank_;
     channels_[id].push_back(std::move(slot));
   }
 }
@@ -115,7 +115,9 @@ void Passing::wait(Instance& instance, const Inst& inst, Passed& slot, std::int6
 void Passing::release(Instance& instance, const Inst& inst, Passed& slot) {
   if (slot.readers.erase(&instance) == 0) fail(instance, inst, slot, "is released, but not waited for");
   check_ended(instance, inst, slot, "released");
-  slot.empty.arrive(releases_.at({instance.role, slot.place.channel}), instance.own);
+  const int arrivals = releases_.at({instance.role, slot.place.channel});
+  if (protocols_.at(slot.place.channel).blocks == 1) return slot.empty.arrive(arrivals, instance.own);
+  for (Passing* block : cluster_) block->at(slot.place).empty.arrive(arrivals, instance.own);
 }
 
 void Passing::check_ended(const Instance& instance, const Inst& inst, const Passed& slot, const char* verb) {
@@ -126,15 +128,21 @@ void Passing::check_ended(const Instance& instance, const Inst& inst, const Pass
   }
 }
 
-void Passing::copy(const Instance& instance, Transfer copy) {
+void Passing::copy(const Instance& instance, const Transfer& copy, bool multicast) {
   Passed& slot = at(copy.place);
   const Use* use = writing(instance, *copy.inst, slot);
   if (use == nullptr)
     fail(instance, *copy.inst, slot, fmt::format("is written, but {} has not acquired it", instance.name));
-  Event landed{Agent::bulk, slot.number, use->number + 1};
+  if (!multicast) return receive(instance, copy, use->number);
+  for (Passing* block : cluster_) block->receive(instance, copy, use->number);
+}
+
+void Passing::receive(const Instance& instance, const Transfer& copy, std::int64_t use) {
+  Passed& slot = at(copy.place);
+  Event landed{Agent::bulk, slot.number, use + 1};
   memory_.write(copy.place, {"copy", copy.inst, &instance, landed, true});
   memory_.forget(copy.place);
-  slot.coming.push_back(std::move(copy));
+  slot.coming.push_back(copy);
   if (!lazy_) land(slot);
 }
 

@@ -14,8 +14,10 @@ namespace tessera::interpreter {
 /// commit, a reader from wait to release. Slots of a channel that nobody releases are used once.
 class Passing {
  public:
-  /// `lazy`: bulk copies land when somebody waits for them, not at once.
-  Passing(Run& run, SharedMemory& memory, bool lazy);
+  /// `lazy`: bulk copies land when somebody waits for them, not at once. `rank`: of the block in its cluster.
+  Passing(Run& run, SharedMemory& memory, bool lazy, int rank);
+  /// The blocks of the cluster, by rank.
+  void join(std::vector<Passing*> cluster) { cluster_ = std::move(cluster); }
 
   void enter_block();
   void define(const Inst& inst, const Channel& channel);
@@ -23,8 +25,8 @@ class Passing {
   bool passes(ValueId channel) const { return protocols_.contains(roots_.at(channel)); }
 
   void pass(Instance& instance, const Inst& inst, const PassSlot& pass);
-  /// Starts a bulk copy.
-  void copy(const Instance& instance, Transfer copy);
+  /// Starts a bulk copy, to all blocks of the cluster where it is multicast.
+  void copy(const Instance& instance, const Transfer& copy, bool multicast);
 
   /// Throw where the instance does not own the slot.
   void check_reader(const Instance& instance, const Inst& inst, const Place& place);
@@ -46,7 +48,7 @@ class Passing {
     std::map<const Instance*, Use> readers;
     std::vector<Transfer> coming;
     Side last;       // step that somebody took
-    int number = 0;  // among all slots
+    int number = 0;  // among all slots of the cluster
   };
 
   Passed& at(const Place& place);
@@ -59,6 +61,8 @@ class Passing {
   void release(Instance& instance, const Inst& inst, Passed& slot);
   void wait_for(Instance& instance, const Inst& inst, Passed& slot, MBarrier& barrier, std::int64_t phase);
   void check_ended(const Instance& instance, const Inst& inst, const Passed& slot, const char* verb);
+  /// A copy by an instance, of this block or another of the cluster, comes for a use of a slot.
+  void receive(const Instance& instance, const Transfer& copy, std::int64_t use);
   void land(Passed& slot);
   [[noreturn]] void fail(const Instance& instance, const Inst& inst, const Passed& slot,
                          const std::string& what) const;
@@ -71,6 +75,8 @@ class Passing {
   std::map<ValueId, ValueId> roots_;
   std::map<ValueId, std::vector<Passed>> channels_;  // by root
   int slots_ = 0;                                    // of all channels
+  int rank_;
+  std::vector<Passing*> cluster_;
 };
 
 }  // namespace tessera::interpreter

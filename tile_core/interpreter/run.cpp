@@ -107,18 +107,19 @@ std::int64_t Run::scalar(ValueId id) {
 }
 
 std::int64_t Run::tiles(AxisId axis) const {
-  const AxisInfo& info = program.axis(axis);
-  return (sizes[index_of(info.dim)] + info.extent - 1) / info.extent;
+  const int lanes = program.cluster_lanes(axis);
+  return (sizes[index_of(program.axis(axis).dim)] + lanes - 1) / lanes;
 }
 
 std::int64_t Run::blocks() const {
-  std::int64_t count = 1;
-  for (AxisId axis : program.grid) count *= tiles(axis);
-  return program.launch.persistent ? std::min(count, resident_) : count;
+  std::int64_t clusters = 1;
+  for (AxisId axis : program.grid) clusters *= tiles(axis);
+  const std::int64_t resident = std::max<std::int64_t>(resident_ / cluster(), 1);
+  return (program.launch.persistent ? std::min(clusters, resident) : clusters) * cluster();
 }
 
 void Run::enter_block(std::int64_t number) {
-  block = number;
+  frame_->block = number;
   for (auto axis = program.grid.rbegin(); axis != program.grid.rend(); ++axis) {
     bool implied = program.stage == Stage::tile;
     set_start(*axis, implied ? number % tiles(*axis) * program.axis(*axis).extent : kUnknown);

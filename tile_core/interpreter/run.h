@@ -67,6 +67,7 @@ struct Frame {
 
   std::vector<Value> values;         // by id
   std::vector<std::int64_t> starts;  // by axis
+  std::int64_t block = 0;            // the number of the block
 };
 
 /// One call of a program: what all blocks see, and the frame of who runs.
@@ -82,14 +83,16 @@ class Run {
   const std::vector<double> scalars;
   std::vector<std::int64_t> sizes;  ///< by dim
   Alignments alignments;
-  std::int64_t block = 0;  ///< its number
 
   /// Blocks of the launch; those of one that is not persistent stand for tiles of the slowest axis first.
   std::int64_t blocks() const;
+  /// Blocks of a cluster: their numbers follow each other.
+  int cluster() const { return program.launch.cluster.blocks; }
   /// From here on the values are those of this frame.
   void use(Frame& frame) { frame_ = &frame; }
-  /// Forgets the last block; while starts are implied, sets those of the grid.
+  /// Begins a block in this frame; while starts are implied, sets those of the grid.
   void enter_block(std::int64_t number);
+  std::int64_t block() const { return frame_->block; }
 
   const Type& type(ValueId id) const { return program.type(id); }
   Value& at(ValueId id) { return frame_->values[index_of(id)]; }

@@ -6,7 +6,7 @@ namespace tessera::interpreter {
 
 Executed Watcher::made(const Instance& by, const Inst& inst, std::vector<SlotUse> slots,
                        std::vector<std::int64_t> starts) const {
-  return {inst, by.role, by.index, run_.block, std::move(slots), std::move(starts)};
+  return {inst, by.role, by.index, run_.block(), std::move(slots), std::move(starts)};
 }
 
 std::vector<std::int64_t> Watcher::starts_of(const std::vector<Subscript>& subscripts) const {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tile_core/ir/operands.h"
+#include "tile_core/ir/varying.h"
 
 namespace tessera {
 namespace {
@@ -23,50 +24,6 @@ Roots roots_of(const Program& program) {
   }
   return roots;
 }
-
-/// The values of a role that its instances may disagree on.
-class Varying {
- public:
-  explicit Varying(const Role& role) {
-    if (role.instance == ValueId::none) return;
-    varying_.insert(role.instance);
-    do {  // loops carry values backwards
-      changed_ = false;
-      for_each_inst(role.body, [this](const Inst& inst) { visit(inst); });
-    } while (changed_);
-  }
-
-  bool operator()(ValueId id) const { return varying_.contains(id); }
-
- private:
-  void mark(ValueId id, bool varies) {
-    if (varies && id != ValueId::none && varying_.insert(id).second) changed_ = true;
-  }
-
-  void visit(const Inst& inst) {
-    if (const Loop* loop = std::get_if<Loop>(&inst.op)) return visit(inst, *loop);
-    bool varies = false;
-    for_each_operand(inst.op, [&](ValueId id) { varies = varies || (*this)(id); });
-    for_each_block(inst.op, [&](const Block& block) {
-      for (ValueId id : block.yields) varies = varies || (*this)(id);
-    });
-    for (ValueId id : inst.results) mark(id, varies);
-  }
-
-  void visit(const Inst& inst, const Loop& loop) {
-    bool trips = (*this)(loop.begin) || (*this)(loop.end) || (*this)(loop.step);
-    mark(loop.start, (*this)(loop.begin) || (*this)(loop.step));
-    mark(loop.ticket, (*this)(loop.first_ticket));
-    for (std::size_t i = 0; i < loop.carried.size(); ++i) {
-      bool varies = (*this)(loop.carried[i]) || (*this)(loop.body.yields[i]);
-      mark(loop.parameters[i], varies);
-      mark(inst.results[i], varies || trips);
-    }
-  }
-
-  std::set<ValueId> varying_;
-  bool changed_ = false;
-};
 
 /// Whether a role's threads read a channel or one that goes with it.
 bool threads_read(const Role& role, const Roots& roots, ValueId channel) {
@@ -126,13 +83,15 @@ int release_arrivals(const Program& program, const Role& role, ValueId channel) 
 std::map<ValueId, Protocol> protocols(const Program& program) {
   Roots roots = roots_of(program);
   std::map<ValueId, Protocol> result;
-  std::set<ValueId> bulk;  // channels that bulk copies fill
+  std::set<ValueId> bulk;       // channels that bulk copies fill
+  std::set<ValueId> multicast;  // those whose slots they fill in every block of the cluster, by root
   auto add = [&](const Role& role) {
-    Varying varying(role);
+    const Varying varying = varying_in(role);
     std::map<ValueId, Protocol> own;
     for_each_inst(role.body, [&](const Inst& inst) {
       const CopyIn* copy = std::get_if<CopyIn>(&inst.op);
       if (copy != nullptr && copy->kind == CopyKind::bulk) bulk.insert(copy->to.channel);
+      if (copy != nullptr && copy->multicast) multicast.insert(roots.at(copy->to.channel));
       const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
       if (pass == nullptr) return;
       ValueId channel = roots.at(pass->slot.channel);
@@ -156,6 +115,11 @@ std::map<ValueId, Protocol> protocols(const Program& program) {
     const Type& type = program.type(channel);
     if (protocol != result.end())
       protocol->second.bulk_bytes += elements(program, type) * size_of(type.dtype);
+  }
+  for (ValueId channel : multicast) {
+    Protocol& protocol = result[channel];
+    protocol.blocks = program.launch.cluster.blocks;
+    protocol.releases *= protocol.blocks;
   }
   return result;
 }

@@ -19,6 +19,7 @@ inline constexpr int kMaxBox = 256;       ///< lanes of a dim that one bulk copy
 struct Protocol {
   int commits = 0;   ///< arrivals that complete a phase of `full`, besides the bytes of its bulk copies
   int releases = 0;  ///< arrivals that complete a phase of `empty`
+  int blocks = 1;    ///< whose `empty` a release arrives at: where copies are multicast, all of the cluster
   std::int64_t bulk_bytes = 0;  ///< that bulk copies bring to one slot, of the channel and of those with it
 };
 

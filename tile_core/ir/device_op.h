@@ -78,6 +78,9 @@ struct CopyIn {
   Slot to;
   CopyKind kind = CopyKind::threads;
   int vector = 1;  ///< elements of one access; 1 for bulk
+  /// Bulk: to the same place of every block of the cluster, as if each had copied it. Blocks that share a
+  /// slot so each copy a part of it.
+  bool multicast = false;
   bool operator==(const CopyIn&) const = default;
 };
 
@@ -100,7 +103,9 @@ struct Barrier {
 
 /// Passes a slot from its writers to its readers and back, across roles, by two mbarriers. A ticket counts
 /// the uses of the slot's channel: use u of a slot is acquired after all instances that read it have released
-/// use u - 1, and waited for until its writers have committed it and its bulk copies have landed.
+/// use u - 1, and waited for until its writers have committed it and its bulk copies have landed. Where
+/// copies to it are multicast, the instances are those of all blocks of the cluster: a release reaches every
+/// block.
 enum class SlotStep : std::uint8_t { acquire, commit, wait, release };
 struct PassSlot {
   SlotStep step{};

@@ -62,8 +62,9 @@ bool is_predicate(const Op& op) {
 }
 
 bool is_pure(const Op& op) {
-  return is_pointwise(op) || holds_any<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount,
-                                       Undefined, Slice, View, Reduce, Dot, Load, Convert, ReduceWarp>(op);
+  return is_pointwise(op) ||
+         holds_any<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount, ClusterIndex, ClusterCount,
+                   ClusterRank, Undefined, Slice, View, Reduce, Dot, Load, Convert, ReduceWarp>(op);
 }
 
 }  // namespace tessera

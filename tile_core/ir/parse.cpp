@@ -51,6 +51,11 @@ bool Parser::declaration() {
   } else if (lexer_.accept("grid")) {
     do program_.grid.push_back(axis());
     while (lexer_.accept(","));
+    if (lexer_.accept("cluster")) {
+      program_.launch.cluster.blocks = lexer_.integer("the blocks of a cluster");
+      lexer_.expect("along");
+      program_.launch.cluster.axis = axis();
+    }
   } else {
     return false;
   }

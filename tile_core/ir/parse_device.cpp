@@ -74,7 +74,10 @@ CopyIn Parser::copy_in(CopyKind kind) {
   CopyIn op{.load = load(), .to = {}, .kind = kind};
   lexer_.expect("to");
   op.to = slot();
-  if (kind == CopyKind::bulk) return op;
+  if (kind == CopyKind::bulk) {
+    op.multicast = lexer_.accept("multicast");
+    return op;
+  }
   lexer_.expect("vector");
   op.vector = lexer_.integer("the elements of one access");
   return op;

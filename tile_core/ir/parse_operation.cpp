@@ -18,6 +18,9 @@ std::optional<Op> Parser::leaf(std::string_view name) {
   if (name == "start") return Start{axis()};
   if (name == "block_index") return BlockIndex{};
   if (name == "block_count") return BlockCount{};
+  if (name == "cluster_index") return ClusterIndex{};
+  if (name == "cluster_count") return ClusterCount{};
+  if (name == "cluster_rank") return ClusterRank{};
   if (name == "undefined") return Undefined{};
   if (name == "index") {
     Index op{axis()};

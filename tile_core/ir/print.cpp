@@ -82,7 +82,12 @@ void Printer::declarations() {
     line(1, fmt::format("{} {}: {}({})", t.output ? "out" : "in", t.name, name_of(t.dtype), dims));
   }
   for (const ScalarDecl& s : p_.scalars) line(1, fmt::format("scalar {}: {}", s.name, name_of(s.dtype)));
-  if (!p_.grid.empty()) line(1, "grid " + list(p_.grid, [this](AxisId a) { return axis(a); }));
+  if (p_.grid.empty()) return;
+  const Cluster& cluster = p_.launch.cluster;
+  std::string of = cluster.axis == AxisId::none
+                       ? ""
+                       : fmt::format(" cluster {} along {}", cluster.blocks, axis(cluster.axis));
+  line(1, "grid " + list(p_.grid, [this](AxisId a) { return axis(a); }) + of);
 }
 
 void Printer::line(int depth, const std::string& text) {

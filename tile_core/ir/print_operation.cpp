@@ -29,6 +29,9 @@ std::string Printer::on_tiles(const Op& op) {
       [&](const Start& o) { return fmt::format("start {}", axis(o.axis)); },
       [&](const BlockIndex&) { return std::string("block_index"); },
       [&](const BlockCount&) { return std::string("block_count"); },
+      [&](const ClusterIndex&) { return std::string("cluster_index"); },
+      [&](const ClusterCount&) { return std::string("cluster_count"); },
+      [&](const ClusterRank&) { return std::string("cluster_rank"); },
       [&](const Undefined&) { return std::string("undefined"); },
       [&](const Broadcast& o) { return fmt::format("broadcast {}", value(o.a)); },
       [&](const Slice& o) {
@@ -106,7 +109,8 @@ std::string Printer::channel(const Channel& o) {
 std::string Printer::copy_in(const CopyIn& o) {
   std::string text =
       fmt::format("{} {} to {}", name_of(o.kind), load(o.load.tensor, o.load.subscripts), slot(o.to));
-  return o.kind == CopyKind::bulk ? text : fmt::format("{} vector {}", text, o.vector);
+  if (o.kind == CopyKind::bulk) return o.multicast ? text + " multicast" : text;
+  return fmt::format("{} vector {}", text, o.vector);
 }
 
 std::string Printer::issue_dot(const IssueDot& o) {

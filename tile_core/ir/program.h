@@ -47,9 +47,18 @@ struct ScalarDecl {
   bool operator==(const ScalarDecl&) const = default;
 };
 
+/// Blocks that run at the same time beside each other, and may copy to each other's shared memory. Their
+/// tiles are neighbours along a grid axis.
+struct Cluster {
+  AxisId axis = AxisId::none;  ///< none: every block is alone
+  int blocks = 1;
+  bool operator==(const Cluster&) const = default;
+};
+
 /// What the compiler chose for the whole kernel.
 struct LaunchInfo {
   int warps = 0;            ///< per block, from Stage::laid_out on; layouts outside roles speak of these
+  Cluster cluster;          ///< from Stage::mapped on
   bool persistent = false;  ///< as many blocks as the device holds at a time; a loop visits all tiles
   int shared_bytes = 0;     ///< from Stage::ready on
   bool operator==(const LaunchInfo&) const = default;
@@ -75,6 +84,10 @@ struct Program {
   const DimInfo& dim(DimId id) const { return dims.at(index_of(id)); }
   const Type& type(ValueId id) const { return types.at(index_of(id)); }
   Type& type(ValueId id) { return types.at(index_of(id)); }
+  /// Lanes of an axis that the tiles of a cluster have together.
+  int cluster_lanes(AxisId id) const {
+    return axis(id).extent * (id == launch.cluster.axis ? launch.cluster.blocks : 1);
+  }
   ValueId new_value(Type type);
   AxisId new_axis(AxisInfo info);
 };

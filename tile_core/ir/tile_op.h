@@ -56,6 +56,18 @@ struct BlockCount {
   bool operator==(const BlockCount&) const = default;
 };
 
+/// The number of this block's cluster, the number of clusters of the launch, and the number of this block
+/// within its cluster, i64, from Stage::mapped on.
+struct ClusterIndex {
+  bool operator==(const ClusterIndex&) const = default;
+};
+struct ClusterCount {
+  bool operator==(const ClusterCount&) const = default;
+};
+struct ClusterRank {
+  bool operator==(const ClusterRank&) const = default;
+};
+
 /// A tile of any value: what a loop carries before anything has been written to it.
 struct Undefined {
   bool operator==(const Undefined&) const = default;

@@ -33,6 +33,8 @@ void verify_channels(const Program& program);
 void verify_slots(const Program& program);
 /// Who owns slots and turns, on every way through a role: from Stage::roled on.
 void verify_passing(const Program& program);
+/// Blocks of a cluster, and the copies that they share.
+void verify_cluster(const Program& program);
 /// Places in shared memory: of Stage::ready.
 void verify_plan(const Program& program);
 /// The order of dots, their fences, groups and waits: from Stage::device on.

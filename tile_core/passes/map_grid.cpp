@@ -5,6 +5,7 @@
 
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
+#include "tile_core/passes/cluster.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/passes.h"
 #include "tile_core/passes/tile_order.h"
@@ -21,7 +22,8 @@ class Starts {
     if (!p.grid.empty()) {
       const Work work = work_of(p);
       const bool longest = longest_first(p, context, work);
-      ValueId number = r.emit(BlockIndex{}, kIndex, {});
+      const bool clusters = p.launch.cluster.axis != AxisId::none;
+      ValueId number = r.emit(clusters ? Op(ClusterIndex{}) : Op(BlockIndex{}), kIndex, {});
       starts_ =
           longest ? emit_longest_first(r, number, work) : emit_plain_order(r, number, raster_of(p, context));
     }
@@ -65,24 +67,25 @@ class Body : public IndexArithmetic<Body> {
   Program& p_;
 };
 
-/// The same for a block that stays: a loop over the tiles of the grid, from its own number in steps of the
-/// number of blocks.
+/// The same for a block that stays: a loop over the tiles of the grid, or those of a cluster, from its own
+/// number in steps of the number of blocks.
 Program looped(Program p) {
   Block once = std::exchange(p.body, {});
+  const bool clusters = p.launch.cluster.axis != AxisId::none;
   auto first = std::find_if(once.insts.begin(), once.insts.end(),
-                            [](const Inst& inst) { return std::holds_alternative<BlockIndex>(inst.op); });
+                            [](const Inst& inst) { return holds_any<BlockIndex, ClusterIndex>(inst.op); });
   Loop loop{.axis = AxisId::none};
   loop.start = first->result();
   once.insts.erase(first);
   Body body(p);
-  loop.begin = body.emit(BlockIndex{}, kIndex);
-  loop.step = body.emit(BlockCount{}, kIndex);
+  loop.begin = body.emit(clusters ? Op(ClusterIndex{}) : Op(BlockIndex{}), kIndex);
+  loop.step = body.emit(clusters ? Op(ClusterCount{}) : Op(BlockCount{}), kIndex);
   loop.end = ValueId::none;
   for (AxisId axis : p.grid) {
-    const AxisInfo info = p.axis(axis);
-    ValueId size = body.emit(Size{info.dim}, kIndex);
-    ValueId sum = body.arithmetic(BinaryFn::add, size, body.constant(info.extent - 1));
-    ValueId count = body.arithmetic(BinaryFn::div, sum, body.constant(info.extent));
+    const int lanes = p.cluster_lanes(axis);
+    ValueId size = body.emit(Size{p.axis(axis).dim}, kIndex);
+    ValueId sum = body.arithmetic(BinaryFn::add, size, body.constant(lanes - 1));
+    ValueId count = body.arithmetic(BinaryFn::div, sum, body.constant(lanes));
     loop.end = loop.end == ValueId::none ? count : body.arithmetic(BinaryFn::mul, loop.end, count);
   }
   for (Inst& inst : take_invariant(p, once, loop.start)) p.body.insts.push_back(std::move(inst));
@@ -94,7 +97,9 @@ Program looped(Program p) {
 
 }  // namespace
 
-Program map_grid(const Program& in, const PassContext& context) {
+Program map_grid(const Program& traced, const PassContext& context) {
+  Program in = traced;
+  in.launch.cluster = cluster_of(traced, context);
   std::unique_ptr<Starts> starts;
   auto with_start = [&](Subscript& s) {
     if (s.axis != AxisId::none) s.value = starts->of(s.axis);

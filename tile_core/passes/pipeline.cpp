@@ -4,6 +4,7 @@
 #include "tile_core/base/error.h"
 #include "tile_core/ir/print.h"
 #include "tile_core/ir/verify.h"
+#include "tile_core/passes/cluster.h"
 #include "tile_core/passes/dot_path.h"
 
 namespace tessera {
@@ -27,7 +28,8 @@ constexpr Pass kPipeline[] = {
 /// "groups=2 share=turns": what a schedule asks of kernels whose dots are wgmma. Empty: nothing.
 std::string fields_of_warpgroups(Schedule s) {
   s.stages = s.warps = s.blocks = s.vector = Schedule::kAutomatic;
-  if (s.grid == Grid::once) s.grid = Grid::automatic;  // so is every other kernel's
+  if (s.grid == Grid::once) s.grid = Grid::automatic;    // so is every other kernel's
+  if (s.cluster == 1) s.cluster = Schedule::kAutomatic;  // the same
   return s == Schedule() ? "" : to_text(s);
 }
 
@@ -37,8 +39,12 @@ void check_legal(const Program& program, const PassContext& c) {
     sentences += fmt::format("\n   {}: {}", broken.rule, broken.sentence);
   }
   if (std::string fields = fields_of_warpgroups(c.schedule); !fields.empty()) {
-    if (std::string why = why_not_wgmma(program, c); !why.empty())
+    if (std::string why = why_not_wgmma(program, c); !why.empty()) {
       sentences += fmt::format("\n   warpgroups do dots: {} is for wgmma, and dots are not: {}", fields, why);
+    } else if (std::string alone = why_no_cluster(program, c); !alone.empty()) {
+      sentences += fmt::format("\n   blocks of a cluster share copies: cluster is {}, but {}",
+                               c.schedule.cluster, alone);
+    }
   }
   if (sentences.empty()) return;
   throw UserError::format("tile error: schedule '{}' is illegal for '{}' on {}{}", to_text(c.schedule),

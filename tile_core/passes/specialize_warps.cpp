@@ -34,7 +34,12 @@ class Producer : RoleWriter {
   using RoleWriter::RoleWriter;
 
   Role role(int registers) {
-    return {.warps = kGroupWarps, .registers = registers, .elected = true, .body = write(p_.body)};
+    Role role{.warps = kGroupWarps, .registers = registers, .elected = true};
+    b_.enter(&role.body);
+    if (p_.launch.cluster.axis != AxisId::none) rank_ = b_.emit(ClusterRank{}, kIndex);
+    Block body = write(p_.body);
+    std::move(body.insts.begin(), body.insts.end(), std::back_inserter(role.body.insts));
+    return role;
   }
 
  private:
@@ -64,9 +69,33 @@ class Producer : RoleWriter {
     if (&root_of(stream) == &stream) b_.statement(PassSlot{SlotStep::acquire, root}, inst.loc);
     Load load = std::get<Load>(inst.op);
     for (Subscript& s : load.subscripts) s.value = b_.map(s.value);
-    b_.statement(CopyIn{std::move(load), slot(stream), CopyKind::bulk, 1}, inst.loc);
+    CopyIn copy{.load = std::move(load), .to = slot(stream), .kind = CopyKind::bulk};
+    if (stream.shared_along != AxisId::none) share(copy, stream.shared_along);
+    b_.statement(std::move(copy), inst.loc);
     if (stream.last) b_.statement(PassSlot{SlotStep::commit, root}, inst.loc);
   }
+
+  /// Of what all blocks of the cluster load this one copies its part, to all of them.
+  void share(CopyIn& copy, AxisId whole) {
+    auto [part, fresh] = parts_.try_emplace(whole, whole);
+    if (fresh) {
+      AxisInfo info = p_.axis(whole);
+      info.kind = AxisKind::part;
+      info.name += "_part";
+      info.extent /= p_.launch.cluster.blocks;
+      part->second = b_.out().new_axis(std::move(info));
+    }
+    copy.multicast = true;
+    copy.to.part = {.of = whole, .to = part->second, .index = rank_};
+    ValueId lanes = b_.constant(b_.out().axis(part->second).extent);
+    ValueId before = b_.arithmetic(BinaryFn::mul, rank_, lanes);
+    for (Subscript& s : copy.load.subscripts) {
+      if (s.axis == whole) s = {part->second, b_.arithmetic(BinaryFn::add, s.value, before)};
+    }
+  }
+
+  ValueId rank_ = ValueId::none;    // of this block in its cluster
+  std::map<AxisId, AxisId> parts_;  // of axes, of what one block copies
 };
 
 /// Warpgroups that do everything else.

@@ -9,7 +9,6 @@
 namespace tessera {
 namespace {
 
-constexpr int kBulkAlignment = 16;  // bytes
 
 bool is_elementwise(const Op& op) {
   return is_pointwise(op) || std::holds_alternative<Constant>(op);

@@ -4,6 +4,8 @@
 
 #include "tile_core/ir/channel.h"
 #include "tile_core/ir/operands.h"
+#include "tile_core/ir/varying.h"
+#include "tile_core/passes/cluster.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/store_slices.h"
 
@@ -16,7 +18,8 @@ constexpr int kTileStages = 2;
 
 class Streams {
  public:
-  Streams(const Program& program, const PassContext& context) : p_(program), context_(context) {}
+  Streams(const Program& program, const PassContext& context)
+      : p_(program), context_(context), varying_(varying_in_cluster(program)) {}
 
   std::vector<Stream> run() {
     block(p_.body, nullptr);
@@ -75,6 +78,7 @@ class Streams {
                                                                            : context_.schedule.stages;
     stream.channel.order = order_of(std::get<Load>(inst.op));
     stream.channel.swizzle = swizzle_of(p_, stream.type.dtype, stream.channel.order.back());
+    stream.shared_along = shared_along(std::get<Load>(inst.op));
     for (const Inst& user : b.insts) {
       if (reads(user, inst.result())) stream.last_use = &user;
     }
@@ -86,6 +90,16 @@ class Streams {
         streams_[j].last = streams_[j].last && streams_[j].root != i;
     }
     streams_.push_back(std::move(stream));
+  }
+
+  /// The axis along which blocks of a cluster cut what all of them load; none where they load different
+  /// tiles.
+  AxisId shared_along(const Load& load) const {
+    const Cluster& cluster = p_.launch.cluster;
+    bool varies = std::any_of(load.subscripts.begin(), load.subscripts.end(),
+                              [&](const Subscript& s) { return varying_(s.value); });
+    return cluster.axis == AxisId::none || varies ? AxisId::none
+                                                  : cut_axis(p_, context_, load, cluster.blocks);
   }
 
   /// Slowest axis first: as the tensor's dims, but for its contiguous one, which is last.
@@ -110,6 +124,7 @@ class Streams {
 
   const Program& p_;
   const PassContext& context_;
+  Varying varying_;  // from block to block of a cluster
   std::vector<Stream> streams_;
 };
 

@@ -16,6 +16,8 @@ struct Stream {
   const Inst* last_use =
       nullptr;  ///< in the load's block: the last that reads the tile, or one that it leads
   Type type;    ///< of the channel
+  /// Where all blocks of a cluster load the same tile: each copies a part along this axis, to all.
+  AxisId shared_along = AxisId::none;
   Channel channel;
   ValueId id = ValueId::none;  ///< the channel, once it is declared
 };

@@ -1,5 +1,6 @@
 #include "tile_core/passes/tile_order.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "tile_core/passes/dot_path.h"
@@ -30,30 +31,39 @@ class Emitter {
   ValueId counted(ValueId index) { return cast(index, type_); }
   ValueId widened(ValueId number) { return cast(number, kIndex); }
 
-  /// The number of an axis' tiles: ceil(size / extent).
-  ValueId tiles(AxisId axis, ValueId extent) {
+  /// Of the positions along an axis, each of a tile or, along that of clusters, of the tiles of one, the
+  /// number: ceil(size / lanes).
+  ValueId tiles(AxisId axis, ValueId lanes) {
     ValueId sized = size(p_.axis(axis).dim);
-    ValueId last = index(p_.axis(axis).extent - 1);
-    return counted(index(BinaryFn::div, index(BinaryFn::add, sized, last), extent));
+    ValueId last = index(p_.cluster_lanes(axis) - 1);
+    return counted(index(BinaryFn::div, index(BinaryFn::add, sized, last), lanes));
   }
-  ValueId tiles(AxisId axis) { return tiles(axis, index(p_.axis(axis).extent)); }
+  ValueId tiles(AxisId axis) { return tiles(axis, index(p_.cluster_lanes(axis))); }
 
   void set_position(AxisId axis, ValueId position) {
-    ValueId lanes = index(p_.axis(axis).extent);
-    starts_[axis] = index(BinaryFn::mul, widened(position), lanes);
+    set_position(axis, position, index(p_.cluster_lanes(axis)));
+  }
+  void set_position(AxisId axis, ValueId position, ValueId lanes) {
+    ValueId start = index(BinaryFn::mul, widened(position), lanes);
+    if (axis == p_.launch.cluster.axis) {
+      ValueId extent = index(p_.axis(axis).extent);
+      ValueId own = index(BinaryFn::mul, r_.emit(ClusterRank{}, kIndex, {}), extent);
+      start = index(BinaryFn::add, start, own);
+    }
+    starts_[axis] = start;
   }
 
   /// Positions along axes, slowest first, from a number in the mixed radix of their tile counts.
   void split(ValueId number, const std::vector<AxisId>& axes) {
     for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
-      ValueId extent = index(p_.axis(*it).extent);
+      ValueId lanes = index(p_.cluster_lanes(*it));
       ValueId position = number;
       if (std::next(it) != axes.rend()) {
-        ValueId count = tiles(*it, extent);
+        ValueId count = tiles(*it, lanes);
         position = binary(BinaryFn::mod, number, count);
         number = binary(BinaryFn::div, number, count);
       }
-      starts_[*it] = index(BinaryFn::mul, widened(position), extent);
+      set_position(*it, position, lanes);
     }
   }
 
@@ -95,7 +105,8 @@ class PlainOrder : Emitter {
   };
   /// Bands of rows of tiles, each walked down its rows first: blocks that run together share what they load.
   void bands(AxisId slow, AxisId fast, int raster, const Numbers& n) {
-    ValueId height = constant(raster);
+    const int in_cluster = p_.cluster_lanes(slow) / p_.axis(slow).extent;
+    ValueId height = constant(std::max(1, raster / in_cluster));
     ValueId of_band = binary(BinaryFn::mul, height, n.columns);
     ValueId first = binary(BinaryFn::mul, binary(BinaryFn::div, n.number, of_band), height);
     ValueId rest = binary(BinaryFn::mod, n.number, of_band);
@@ -159,7 +170,8 @@ class LongestFirst : Emitter {
   /// The number of the tile at a position. Steps are counted from the last, which is not turned and may be
   /// ragged: all others have a tile for every block, so that each step is a permutation of its numbers.
   ValueId turned(ValueId position, ValueId count) {
-    ValueId blocks = counted(r_.emit(BlockCount{}, kIndex, {}));
+    const bool clusters = p_.launch.cluster.axis != AxisId::none;
+    ValueId blocks = counted(r_.emit(clusters ? Op(ClusterCount{}) : Op(BlockCount{}), kIndex, {}));
     ValueId last = binary(BinaryFn::div, binary(BinaryFn::sub, count, constant(1)), blocks);
     ValueId step = binary(BinaryFn::div, position, blocks);
     ValueId first = binary(BinaryFn::mul, step, blocks);

@@ -14,7 +14,8 @@ bool longest_first(const Program& program, const PassContext& context, const Wor
 
 using AxisStarts = std::map<AxisId, ValueId>;
 
-/// The starts of the grid's axes of the tile of a number: in the mixed radix of the tile counts, the last
+/// The starts of the grid's axes of the tile of a number, or of this block's of the tiles of a cluster's
+/// number: in the mixed radix of the tile counts, the last
 /// axis fastest; where the two last axes are rastered (in bands of `raster` rows, more than 1), they count as
 /// one.
 AxisStarts emit_plain_order(Rewriter& r, ValueId number, int raster);

@@ -31,6 +31,7 @@ Table functions_of(const SharedLibrary& cuda) {
   cuda.get(t.module_get_function, "cuModuleGetFunction");
   cuda.get(t.module_unload, "cuModuleUnload");
   cuda.get(t.func_set_attribute, "cuFuncSetAttribute");
+  cuda.get(t.occupancy_max_active_clusters, "cuOccupancyMaxActiveClusters");
   cuda.get(t.stream_is_capturing, "cuStreamIsCapturing");
   cuda.get(t.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode");
   cuda.get(t.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");

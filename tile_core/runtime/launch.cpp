@@ -27,12 +27,21 @@ constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
       kernel.name, axes, kMaxBlocks);
 }
 
-/// The blocks that a device holds at a time.
-std::int64_t resident_blocks(const KernelText& kernel, int multiprocessors) {
-  const std::int64_t blocks = std::int64_t{kernel.blocks} * multiprocessors;
+/// The blocks, or clusters of them, that a device holds at a time.
+std::int64_t resident(const KernelText& kernel, Residence device) {
+  if (kernel.cluster > 1) {
+    if (device.clusters > 0) return device.clusters;
+    throw InternalError::format("kernel {} is persistent, and the device holds no cluster of {} blocks",
+                                kernel.name, kernel.cluster);
+  }
+  const std::int64_t blocks = std::int64_t{kernel.blocks} * device.multiprocessors;
   if (blocks > 0) return blocks;
   throw InternalError::format("kernel {} is persistent, with {} blocks on each of {} multiprocessors",
-                              kernel.name, kernel.blocks, multiprocessors);
+                              kernel.name, kernel.blocks, device.multiprocessors);
+}
+
+BlockShape shape_of(const KernelText& kernel) {
+  return {.threads = kernel.threads, .shared_bytes = kernel.shared_bytes, .cluster = kernel.cluster};
 }
 
 void launch_grid(const KernelText& kernel, const LoadedFunction& function, ParameterBlock& block,
@@ -57,17 +66,18 @@ void launch_grid(const KernelText& kernel, const LoadedFunction& function, Param
 
 }  // namespace
 
-std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors, int multiprocessors) {
-  std::int64_t blocks = 1;
+std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors, Residence device) {
+  std::int64_t clusters = 1;
   bool overflow = false;
   for (const GridAxis& axis : kernel.grid) {
     const std::int64_t size = size_at(kernel, tensors, axis.tensor, axis.dim);
     if (size == 0) return 0;
     const std::int64_t tiles = size / axis.tile + (size % axis.tile != 0 ? 1 : 0);
-    overflow = overflow || __builtin_mul_overflow(blocks, tiles, &blocks);
+    overflow = overflow || __builtin_mul_overflow(clusters, tiles, &clusters);
   }
-  if (overflow || blocks > kMaxBlocks) grid_too_large(kernel, tensors);
-  return kernel.persistent ? std::min(blocks, resident_blocks(kernel, multiprocessors)) : blocks;
+  if (overflow || clusters > kMaxBlocks / kernel.cluster) grid_too_large(kernel, tensors);
+  if (kernel.persistent) clusters = std::min(clusters, resident(kernel, device));
+  return clusters * kernel.cluster;
 }
 
 void check_covered(const KernelText& kernel, std::span<const TensorView> tensors) {
@@ -83,7 +93,7 @@ void check_covered(const KernelText& kernel, std::span<const TensorView> tensors
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
             std::span<const ScalarValue> scalars, CUstream_st* stream) {
   check_covered(kernel, tensors);
-  const std::int64_t blocks = grid_size(kernel, tensors, function.multiprocessors);
+  const std::int64_t blocks = grid_size(kernel, tensors, function.residence);
   if (blocks == 0) return;
   ParameterBlock block;
   pack(kernel, tensors, scalars, block);
@@ -97,12 +107,12 @@ void launch(const KernelText& kernel, const LoadedFunction& function, std::span<
 void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,
             int device, CUstream_st* stream) {
   const KernelText& text = kernel.text();
-  launch(text, kernel.functions().get(kernel.cubin(), text.shared_bytes, device, stream), tensors, scalars,
+  launch(text, kernel.functions().get(kernel.cubin(), shape_of(text), device, stream), tensors, scalars,
          stream);
 }
 
 void load(Kernel& kernel, int device) {
-  kernel.functions().get(kernel.cubin(), kernel.text().shared_bytes, device, nullptr);
+  kernel.functions().get(kernel.cubin(), shape_of(kernel.text()), device, nullptr);
 }
 
 }  // namespace tessera

@@ -5,16 +5,16 @@
 #include "tile_core/base/tensor_view.h"
 #include "tile_core/codegen/kernel_text.h"
 #include "tile_core/runtime/kernel_store.h"
+#include "tile_core/runtime/loaded_function.h"
 #include "tile_core/runtime/parameters.h"
 
 struct CUstream_st;
 
 namespace tessera {
 
-/// The number of thread blocks; 0 where a size is 0. A persistent kernel has at most as many as a device of
-/// that many multiprocessors holds. Throws UserError naming the sizes above CUDA's 2^31 - 1.
-std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors,
-                       int multiprocessors = 1);
+/// The number of thread blocks, whole clusters of them; 0 where a size is 0. A persistent kernel has at most
+/// as many as the device holds. Throws UserError naming the sizes above CUDA's 2^31 - 1.
+std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors, Residence device = {});
 
 /// Launches a loaded kernel on `stream`; a grid of 0 blocks is no launch. Throws DriverError where the driver
 /// refuses.

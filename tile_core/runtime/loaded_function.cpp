@@ -59,6 +59,23 @@ CUfunction load_function(const Cubin& cubin, int shared_bytes) {
   return function;
 }
 
+/// The text of a kernel says how its clusters lie; 0 where its blocks form none.
+int resident_clusters(const Cubin& cubin, CUfunction function, const BlockShape& shape, int multiprocessors) {
+  if (shape.cluster == 1) return 0;
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(multiprocessors / shape.cluster * shape.cluster);
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = static_cast<unsigned>(shape.threads);
+  config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = static_cast<unsigned>(shape.shared_bytes);
+  int clusters = 0;
+  driver::check(driver::table().occupancy_max_active_clusters(&clusters, function, &config),
+                "cuOccupancyMaxActiveClusters",
+                fmt::format("asking how many clusters of {} blocks of kernel {} the device holds",
+                            shape.cluster, cubin.kernel));
+  return clusters;
+}
+
 }  // namespace
 
 void check_loadable(const Cubin& cubin, int major, int minor) {
@@ -88,13 +105,13 @@ void refuse_to_load_during_capture(const std::string& kernel) {
       kernel);
 }
 
-const LoadedFunction& LoadedFunctions::get(const Cubin& cubin, int shared_bytes, int device,
+const LoadedFunction& LoadedFunctions::get(const Cubin& cubin, BlockShape shape, int device,
                                            CUstream_st* stream) {
   CUctx_st* context = driver::context_for(device);  // throws unless 0 <= device < 64
   const auto slot = static_cast<std::size_t>(device);
   const LoadedFunction* last = last_used_[slot].load(std::memory_order_acquire);
   if (last != nullptr && last->context == context) return *last;
-  const LoadedFunction& function = load(cubin, shared_bytes, device, context, stream);
+  const LoadedFunction& function = load(cubin, shape, device, context, stream);
   last_used_[slot].store(&function, std::memory_order_release);
   return function;
 }
@@ -105,7 +122,7 @@ bool LoadedFunctions::loaded_on(int device) {
   return std::ranges::any_of(all_, [&](const auto& function) { return function->context == context; });
 }
 
-const LoadedFunction& LoadedFunctions::load(const Cubin& cubin, int shared_bytes, int device,
+const LoadedFunction& LoadedFunctions::load(const Cubin& cubin, BlockShape shape, int device,
                                             CUctx_st* context, CUstream_st* stream) {
   const std::scoped_lock lock(mutex_);
   for (const auto& function : all_) {
@@ -115,8 +132,10 @@ const LoadedFunction& LoadedFunctions::load(const Cubin& cubin, int shared_bytes
   const driver::DeviceInfo& info = driver::device_info(device);
   check_loadable(cubin, info.major, info.minor);
   const profiler::Range range("tessera: load kernel " + cubin.kernel);
-  all_.push_back(std::make_unique<LoadedFunction>(
-      LoadedFunction{load_function(cubin, shared_bytes), context, info.multiprocessors}));
+  CUfunction function = load_function(cubin, shape.shared_bytes);
+  const Residence residence{info.multiprocessors,
+                            resident_clusters(cubin, function, shape, info.multiprocessors)};
+  all_.push_back(std::make_unique<LoadedFunction>(LoadedFunction{function, context, residence}));
   log::info(log::Topic::compile, fmt::format("{} loaded on device {} ({})", cubin.kernel, device, info.name));
   return *all_.back();
 }

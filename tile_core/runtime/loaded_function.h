@@ -13,11 +13,24 @@ struct CUstream_st;
 
 namespace tessera {
 
+/// What the launches of a kernel ask for.
+struct BlockShape {
+  int threads = 1;
+  int shared_bytes = 0;  ///< dynamic shared memory
+  int cluster = 1;       ///< blocks of a cluster
+};
+
+/// What a device holds at a time.
+struct Residence {
+  int multiprocessors = 1;
+  int clusters = 0;  ///< of a kernel whose blocks form some
+};
+
 /// A kernel in one context, ready to launch.
 struct LoadedFunction {
   CUfunc_st* handle = nullptr;
   CUctx_st* context = nullptr;
-  int multiprocessors = 1;  ///< of its device
+  Residence residence;
 };
 
 /// What must hold before the driver is asked to load: the image is a cubin that the device (compute
@@ -29,15 +42,15 @@ void check_loadable(const Cubin& cubin, int major, int minor);
 class LoadedFunctions {
  public:
   /// The function on `device` in the thread's context there. While `stream` captures a graph nothing is
-  /// loaded: a function that is not there yet is a UserError, and the capture stays usable. `shared_bytes` is
-  /// the dynamic shared memory that its launches ask for.
-  const LoadedFunction& get(const Cubin& cubin, int shared_bytes, int device, CUstream_st* stream);
+  /// loaded: a function that is not there yet is a UserError, and the capture stays usable. `shape` is
+  /// that of its launches.
+  const LoadedFunction& get(const Cubin& cubin, BlockShape shape, int device, CUstream_st* stream);
 
   /// Whether `get` would load nothing, in the thread's context on `device`.
   bool loaded_on(int device);
 
  private:
-  const LoadedFunction& load(const Cubin& cubin, int shared_bytes, int device, CUctx_st* context,
+  const LoadedFunction& load(const Cubin& cubin, BlockShape shape, int device, CUctx_st* context,
                              CUstream_st* stream);
 
   static constexpr std::size_t kSlots = 64;

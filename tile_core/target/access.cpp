@@ -59,7 +59,7 @@ StartFacts facts_of(const Program& program, ValueId id) {
   if (const Constant* constant = std::get_if<Constant>(&inst->op))
     return {static_cast<int>(std::gcd(static_cast<std::int64_t>(constant->value), kLargestDivisor)),
             constant->value < 0};
-  bool count = std::holds_alternative<Size>(inst->op) || std::holds_alternative<BlockIndex>(inst->op);
+  bool count = holds_any<Size, BlockIndex, ClusterIndex, ClusterRank>(inst->op);
   return {1, !count};
 }
 

@@ -7,6 +7,9 @@
 
 namespace tessera {
 
+/// Bytes that the addresses and strides of what the copy engine copies are multiples of.
+inline constexpr int kBulkAlignment = 16;
+
 /// What is known of one tensor of a call when its kernel is compiled.
 struct TensorFacts {
   DType dtype = f32;

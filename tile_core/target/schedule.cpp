@@ -61,8 +61,9 @@ const std::vector<Field>& fields() {
       numbers<&Schedule::stages>("stages"),      numbers<&Schedule::warps>("warps"),
       numbers<&Schedule::blocks>("blocks"),      numbers<&Schedule::vector>("vector"),
       numbers<&Schedule::groups>("groups"),      numbers<&Schedule::raster>("raster"),
-      words<&Schedule::share, kShares>("share"), words<&Schedule::lag, kLags>("lag"),
-      words<&Schedule::grid, kGrids>("grid"),    words<&Schedule::order, kOrders>("order"),
+      numbers<&Schedule::cluster>("cluster"),    words<&Schedule::share, kShares>("share"),
+      words<&Schedule::lag, kLags>("lag"),       words<&Schedule::grid, kGrids>("grid"),
+      words<&Schedule::order, kOrders>("order"),
   };
   return kFields;
 }
@@ -118,6 +119,7 @@ constexpr int kMaxBlocks = 16;
 constexpr int kMaxVector = 16;
 constexpr int kMaxGroups = 4;
 constexpr int kMaxRaster = 64;
+constexpr int kMaxCluster = 2;  // more leave multiprocessors of a GPC idle
 
 /// Of a block, as far as the schedule says: 0 where it does not. Consumer warpgroups come with a producer's.
 int warps_of(const Schedule& s) {
@@ -149,6 +151,8 @@ const std::array kFieldRules = {
                    }},
     Rule<Schedule>{"groups", [](const Schedule& s) { return out_of_range("groups", s.groups, kMaxGroups); }},
     Rule<Schedule>{"raster", [](const Schedule& s) { return out_of_range("raster", s.raster, kMaxRaster); }},
+    Rule<Schedule>{"cluster",
+                   [](const Schedule& s) { return out_of_range("cluster", s.cluster, kMaxCluster); }},
     Rule<Schedule>{"alternate groups are persistent",
                    [](const Schedule& s) {
                      bool two = s.groups == Schedule::kAutomatic || s.groups == 2;

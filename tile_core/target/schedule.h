@@ -40,6 +40,9 @@ struct Schedule {
   Lag lag = Lag::automatic;
   int raster = kAutomatic;  ///< rows of tiles that one wave of blocks sweeps, 1 to 64
   TileOrder order = TileOrder::automatic;
+  /// Blocks of a cluster, 1 or 2: neighbours along the grid axis that most of what loops stream does not
+  /// depend on. What both would copy each copies one half of, to both.
+  int cluster = kAutomatic;
 
   bool operator==(const Schedule&) const = default;
 };

@@ -39,5 +39,16 @@ TEST(RolesTextAlternate, GivesTheResultOfTheProgram) {
   }
 }
 
+TEST(RolesTextCluster, GivesTheResultOfTheProgram) {
+  for (const char* name : {"roles_linear_gelu", "roles_dual_gemm", "roles_attention"}) {
+    Case c = test::named_case(name);
+    for (Share share : {Share::together, Share::alternate}) {
+      test::Setting setting{.schedule = {.stages = 2, .share = share, .cluster = 2}};
+      EXPECT_TRUE(test::emulates(c.program, c.calls.front(), setting, c.tolerance))
+          << name << " " << to_text(setting.schedule);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera

@@ -14,25 +14,26 @@ namespace {
 struct Subject {
   const char* name;
   const char* of_case;
+  Schedule schedule = {};
 };
 void PrintTo(const Subject& s, std::ostream* out) {
   *out << s.name;
 }
 
 class Golden : public ::testing::TestWithParam<Subject> {};
-INSTANTIATE_TEST_SUITE_P(Programs, Golden,
-                         ::testing::Values(Subject{"linear_gelu", "linear_bf16_bias_gelu"},
-                                           Subject{"softmax", "softmax_bf16_f32_resident_3d"},
-                                           Subject{"attention", "attention_f16_causal"},
-                                           Subject{"roles_linear_gelu", "roles_linear_gelu"},
-                                           Subject{"roles_attention", "roles_attention_causal"},
-                                           Subject{"roles_dual_gemm", "roles_dual_gemm"}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Programs, Golden,
+    ::testing::Values(
+        Subject{"linear_gelu", "linear_bf16_bias_gelu"}, Subject{"softmax", "softmax_bf16_f32_resident_3d"},
+        Subject{"attention", "attention_f16_causal"}, Subject{"roles_linear_gelu", "roles_linear_gelu"},
+        Subject{"roles_attention", "roles_attention_causal"}, Subject{"roles_dual_gemm", "roles_dual_gemm"},
+        Subject{"roles_linear_gelu_cluster", "roles_linear_gelu", {.stages = 2, .cluster = 2}}),
+    [](const auto& info) { return info.param.name; });
 
 /// tests/golden/tile_core/passes/<pass>/<program>.txt: what each pass leaves, and what the first one gets.
 TEST_P(Golden, EveryPassLeavesThis) {
   test::Case c = test::named_case(GetParam().of_case);
-  test::Setting setting;
+  test::Setting setting{.schedule = GetParam().schedule};
   auto expect = [&](std::string pass, const Program& program) {
     std::string text = to_text(program);
     std::string test_file = fmt::format("{}/tile_core/passes/{}_test.cpp", TESSERA_TESTS_DIR, pass);

@@ -42,6 +42,16 @@ TEST_P(Mutated, EveryWaitAndBarrierIsNeeded) {
   }
 }
 
+/// Of blocks that share copies: those of one pair, and of several.
+TEST(MutatedCluster, EveryStepIsNeeded) {
+  Case c = test::named_case("roles_linear_gelu");
+  c.calls.front().dims = {{"M", 300}, {"N", 136}, {"K", 264}};
+  Program p = lowered(c, {.stages = 2, .cluster = 2});
+  std::vector<test::Change> changes = test::without_waits(p);
+  for (test::Change& change : test::without_commits(p)) changes.push_back(std::move(change));
+  EXPECT_EQ(test::unnoticed(changes, p, {c.calls.front()}), std::vector<std::string>());
+}
+
 /// The calls with inputs on which a lane that should not be seen shows: all of one sign, products all
 /// negative, weights that overflow, an infinity.
 std::vector<Call> telling(const Case& c) {

@@ -88,6 +88,17 @@ TEST(RolesAlternate, EachGroupHasItsOwnSlotOfATile) {
   for (const Call& call : c.calls) keeps_values(c, call, {.stages = 1, .share = Share::alternate});
 }
 
+/// Blocks in pairs, of which the second may be beyond the last tile.
+TEST(RolesCluster, KeepValues) {
+  for (const char* name : {"roles_linear_gelu", "roles_dual_gemm", "roles_attention"}) {
+    Case c = test::named_case(name);
+    for (const Call& call : c.calls) keeps_values(c, call, {.stages = 2, .cluster = 2});
+    keeps_values(c, c.calls.front(), {.stages = 1, .grid = Grid::once, .cluster = 2});
+    keeps_values(c, c.calls.front(), {.stages = 3, .share = Share::turns, .lag = Lag::none, .cluster = 2});
+    keeps_values(c, c.calls.front(), {.stages = 3, .share = Share::alternate, .raster = 2, .cluster = 2});
+  }
+}
+
 /// Registers are dealt out of a block's own.
 TEST(RolesRegisters, AreNotDealtOutWhereBlocksShareThem) {
   Case c = test::named_case("roles_linear_gelu");

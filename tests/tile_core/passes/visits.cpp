@@ -64,6 +64,9 @@ class Walk {
           result = found == sizes_.scalars.end() ? 0 : found->second;
         },
         [&](const BlockIndex&) { result = block_; }, [&](const BlockCount&) { result = blocks_; },
+        [&](const ClusterIndex&) { result = block_ / p_.launch.cluster.blocks; },
+        [&](const ClusterCount&) { result = blocks_ / p_.launch.cluster.blocks; },
+        [&](const ClusterRank&) { result = block_ % p_.launch.cluster.blocks; },
         [&](const Binary& o) { result = computed(o.fn, at(o.a), at(o.b)); },
         [&](const Cast& o) { result = at(o.a); }, [](const auto&) {});
   }
@@ -83,10 +86,10 @@ class Walk {
 }  // namespace
 
 std::vector<std::vector<Visit>> visits(const Program& program, const Sizes& sizes, std::int64_t blocks) {
-  std::int64_t tiles = 1;
+  std::int64_t tiles = program.launch.cluster.blocks;
   for (AxisId id : program.grid) {
-    const AxisInfo& axis = program.axis(id);
-    tiles *= (sizes.dims.at(program.dim(axis.dim).name) + axis.extent - 1) / axis.extent;
+    const int lanes = program.cluster_lanes(id);
+    tiles *= (sizes.dims.at(program.dim(program.axis(id).dim).name) + lanes - 1) / lanes;
   }
   blocks = std::min(blocks, tiles);
   std::vector<std::vector<Visit>> all;

@@ -21,7 +21,7 @@ struct Visit {
 };
 
 /// Of every block of a persistent program at Stage::mapped, the tiles in order: scalars alone are computed.
-/// At most as many blocks as tiles.
+/// At most as many blocks as tiles; whole clusters of them.
 std::vector<std::vector<Visit>> visits(const Program& program, const Sizes& sizes, std::int64_t blocks);
 
 }  // namespace tessera::test

@@ -122,6 +122,13 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
                           reinterpret_cast<std::uintptr_t>(function), value));
 }
 
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function, const CUlaunchConfig* config) {
+  *clusters = 66;
+  return note(fmt::format("clusters of {} grid {} block {} shared {}",
+                          reinterpret_cast<std::uintptr_t>(function), config->gridDimX, config->blockDimX,
+                          config->sharedMemBytes));
+}
+
 CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
   *status = state().capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return static_cast<CUresult>(state().capture_result);

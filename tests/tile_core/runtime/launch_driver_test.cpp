@@ -32,7 +32,7 @@ class LaunchDriver : public test::DriverTest {
 
   LoadedFunction function_{.handle = reinterpret_cast<CUfunction>(201),
                            .context = reinterpret_cast<CUcontext>(1),
-                           .multiprocessors = 132};
+                           .residence = {.multiprocessors = 132}};
   KernelText kernel_{.name = "gemm",
                      .threads = 384,
                      .shared_bytes = 200'000,

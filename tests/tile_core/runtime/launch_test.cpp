@@ -104,7 +104,7 @@ TEST(Launch, APersistentGridHasAtMostTheBlocksThatADeviceHolds) {
   kernel.blocks = 2;
   const auto blocks = [&](std::int64_t m, int multiprocessors) {
     const TensorView tensors[] = {matrix(nullptr, m, 64)};
-    return grid_size(kernel, tensors, multiprocessors);
+    return grid_size(kernel, tensors, {multiprocessors});
   };
   EXPECT_EQ(blocks(0, 132), 0);
   EXPECT_EQ(blocks(1, 132), 1);
@@ -124,6 +124,32 @@ TEST(Launch, APersistentGridHasAtMostTheBlocksThatADeviceHolds) {
     EXPECT_STREQ(error.what(),
                  "internal tessera error: kernel add_m128_n64 is persistent, with 0 blocks on each of 132 "
                  "multiprocessors");
+  }
+}
+
+/// The grid's axes count the tiles of clusters.
+TEST(Launch, AGridIsOfWholeClusters) {
+  KernelText kernel = with_grid({{0, 0, 256}, {0, 1, 64}});
+  kernel.cluster = 2;
+  const auto blocks = [&](std::int64_t m, int clusters) {
+    const TensorView tensors[] = {matrix(nullptr, m, 64)};
+    return grid_size(kernel, tensors, {.multiprocessors = 132, .clusters = clusters});
+  };
+  EXPECT_EQ(blocks(1, 66), 2);
+  EXPECT_EQ(blocks(256 * 100, 66), 200);
+  EXPECT_EQ(blocks(256 * ((std::int64_t{1} << 30) - 1), 66), (std::int64_t{1} << 31) - 2);
+  EXPECT_THROW(blocks(256 * (std::int64_t{1} << 30), 66), UserError);
+  kernel.persistent = true;
+  EXPECT_EQ(blocks(256 * 100, 66), 132);
+  EXPECT_EQ(blocks(256 * 3, 66), 6);
+  try {
+    blocks(1, 0);
+    ADD_FAILURE() << "an empty grid would leave the outputs unwritten";
+  } catch (const InternalError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "internal tessera error: kernel add_m128_n64 is persistent, and the device holds no cluster of "
+        "2 blocks");
   }
 }
 

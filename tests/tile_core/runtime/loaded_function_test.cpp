@@ -18,7 +18,7 @@ using test::cuda;
 class LoadedFunction : public test::DriverTest {
  protected:
   tessera::LoadedFunction get(int device = 0, int shared_bytes = 0) {
-    return functions_.get(cubin_, shared_bytes, device, nullptr);
+    return functions_.get(cubin_, {.shared_bytes = shared_bytes}, device, nullptr);
   }
 
   Cubin cubin_ = test::fake_cubin("add");
@@ -28,7 +28,7 @@ class LoadedFunction : public test::DriverTest {
 TEST_F(LoadedFunction, IsLoadedOncePerContextWithRelaxedCapture) {
   const auto first = get();
   EXPECT_EQ(first.handle, reinterpret_cast<CUfunction>(201));
-  EXPECT_EQ(first.multiprocessors, 132);
+  EXPECT_EQ(first.residence.multiprocessors, 132);
   EXPECT_EQ(cuda().calls, (Calls{"set context 1", "capture mode 2", "load cubin in context 1 with 2 options",
                                  "function add", "capture mode 0"}));
   cuda().calls.clear();
@@ -60,6 +60,15 @@ TEST_F(LoadedFunction, LargeSharedMemoryIsAskedForAtLoad) {
                         static_cast<int>(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)));
 }
 
+TEST_F(LoadedFunction, AsksOnceHowManyClustersTheDeviceHolds) {
+  const BlockShape shape{.threads = 384, .shared_bytes = 100, .cluster = 2};
+  EXPECT_EQ(functions_.get(cubin_, shape, 0, nullptr).residence.clusters, 66);
+  EXPECT_EQ(cuda().calls.back(), "clusters of 201 grid 132 block 384 shared 100");
+  cuda().calls.clear();
+  EXPECT_EQ(functions_.get(cubin_, shape, 0, nullptr).residence.clusters, 66);
+  EXPECT_EQ(cuda().calls, Calls{});
+}
+
 TEST_F(LoadedFunction, IsKnownToBeLoadedInTheContextOfTheThread) {
   EXPECT_FALSE(functions_.loaded_on(0));
   get(0);
@@ -76,7 +85,7 @@ TEST_F(LoadedFunction, NothingIsLoadedDuringCapture) {
   cuda().calls.clear();
   EXPECT_NO_THROW(get(0)) << "what is loaded may be launched";
   try {
-    fresh.get(cubin_, 0, 0, nullptr);
+    fresh.get(cubin_, {}, 0, nullptr);
     ADD_FAILURE() << "loaded during capture";
   } catch (const UserError& error) {
     EXPECT_STREQ(error.what(),

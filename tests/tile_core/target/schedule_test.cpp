@@ -78,6 +78,14 @@ TEST(Schedule, TheOrderOfTilesIsOfAPersistentGridAndOne) {
       "order is longest, and raster is 4: each orders the tiles");
 }
 
+TEST(Schedule, AClusterIsOfTwoBlocks) {
+  EXPECT_EQ(to_text(schedule_from_text("stages=6 groups=2 cluster=2 share=alternate")),
+            "stages=6 groups=2 cluster=2 share=alternate");
+  EXPECT_EQ(broken({.cluster = 1}), Names());
+  EXPECT_EQ(broken({.cluster = 2}), Names());
+  EXPECT_EQ(broken_fields({.cluster = 3}).front().sentence, "cluster is 3, and must be 1 to 2 or automatic");
+}
+
 TEST(Schedule, TheOrderOfTilesHasAText) {
   for (const char* text :
        {"order=plain", "order=longest", "stages=2 share=turns grid=persistent order=longest"})
@@ -90,7 +98,7 @@ TEST(Schedule, TheOrderOfTilesHasAText) {
     EXPECT_STREQ(
         error.what(),
         "schedule 'order=shortest': expected 'automatic' or fields stages=, warps=, blocks=, vector=, "
-        "groups=, raster= with numbers, share=together|turns|alternate, lag=none|one, "
+        "groups=, raster=, cluster= with numbers, share=together|turns|alternate, lag=none|one, "
         "grid=once|persistent, order=plain|longest, but got 'order=shortest'");
   }
 }

@@ -1,5 +1,5 @@
-// A block of threads on a CPU, one fiber per thread. A fiber runs until it waits for others, then the next
-// one does.
+// The blocks of a cluster on a CPU, one fiber per thread. A fiber runs until it waits for others, then the
+// next one does.
 namespace emulated {
 
 using Place = std::source_location;
@@ -19,6 +19,7 @@ struct BoxCopy {
   const TensorMap* map;
   int first[TensorMap::kMaxRank];
   unsigned at;  // address of shared memory
+  int rank;     // of the block whose memory that is
 };
 
 /// One thread's part of a dot that is in flight.
@@ -75,8 +76,8 @@ struct Mbarrier {
   std::vector<BoxCopy> coming;
 };
 
-/// When an agent did something. Agents are the threads, then the dots of each warpgroup, the copies out of
-/// each warp, and what comes in by each mbarrier.
+/// When an agent did something. Agents are, of every block of the cluster, the threads, then the dots of each
+/// warpgroup, the copies out of each warp, and what comes in by each mbarrier.
 struct Stamp {
   int agent = -1;
   unsigned time = 0;
@@ -99,6 +100,7 @@ constexpr int kMbarriers = 64;
 constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr unsigned char kUnwritten = 0xff;  // NaN in every float type
 constexpr unsigned kSharedStart = 1024;     // address of a block's first byte; the system has those before
+constexpr int kRankBit = 24;                // from which on an address has the rank of its block
 constexpr std::size_t kSharedAlignment = 1024;
 
 struct Block {
@@ -112,6 +114,7 @@ struct Block {
 
   int64 number = 0;
   int64 count = 0;
+  int rank = 0;  // in its cluster
   std::vector<Fiber> fibers;
   std::vector<unsigned char> memory;
   unsigned char* shared = nullptr;  // in `memory`, aligned
@@ -121,18 +124,32 @@ struct Block {
   Place whole_at;  // where the first of the threads stands
   std::map<int, Meeting> named, warps, groups;
   std::map<unsigned, Mbarrier> mbarriers;  // by address
-  unsigned steps = 0;                      // of any fiber
+  std::map<int, unsigned> visitors;  // agents of other blocks, and when they last came to this one's memory
   int running = 0;
+};
+
+struct Cluster {
+  std::vector<Block> blocks = std::vector<Block>(1);  // by rank
+  int running = 0;
+  unsigned steps = 0;  // of any fiber
+  Meeting whole;
   ucontext_t scheduler;
   char error[1024] = "";
 };
-inline Block block;
+inline Cluster cluster;
 
+inline Block& block_of(int rank) {
+  return cluster.blocks[static_cast<std::size_t>(rank)];
+}
+/// That of the running thread.
+inline Block& block() {
+  return block_of(cluster.running);
+}
 inline Fiber& fiber(int thread) {
-  return block.fibers[static_cast<std::size_t>(thread)];
+  return block().fibers[static_cast<std::size_t>(thread)];
 }
 inline Fiber& self() {
-  return fiber(block.running);
+  return fiber(block().running);
 }
 
 /// Ends the run with a message: what, in which thread, and from where in the operator's file.
@@ -142,9 +159,10 @@ inline Fiber& self() {
   va_start(arguments, format);
   std::vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  std::snprintf(block.error, sizeof block.error, "%s: thread %d of block %lld %s   --> %s:%u", block.kernel,
-                block.running, block.number, what, place.file_name(), static_cast<unsigned>(place.line()));
-  setcontext(&block.scheduler);
+  std::snprintf(cluster.error, sizeof cluster.error, "%s: thread %d of block %lld %s   --> %s:%u",
+                block().kernel, block().running, block().number, what, place.file_name(),
+                static_cast<unsigned>(place.line()));
+  setcontext(&cluster.scheduler);
   __builtin_unreachable();
 }
 
@@ -154,8 +172,8 @@ void wait_until(const char* what, const Place& place, const Ready& ready) {
   Fiber& f = self();
   f.waits = what;
   f.waits_at = place;
-  for (++block.steps; !ready();) swapcontext(&f.context, &block.scheduler);
-  ++block.steps;
+  for (++cluster.steps; !ready();) swapcontext(&f.context, &cluster.scheduler);
+  ++cluster.steps;
 }
 
 }  // namespace emulated

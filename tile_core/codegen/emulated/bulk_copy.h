@@ -38,7 +38,7 @@ inline void land(const BoxCopy& copy, const Stamp& arrival) {
     if (element == nullptr) std::memset(to, 0, bytes);
     if (element != nullptr) std::memcpy(to, element, bytes);
     for (std::size_t i = 0; i < bytes; ++i) {
-      Shadow& s = block.shadows[address - kSharedStart + i];
+      Shadow& s = block_of(copy.rank).shadows[offset_of(address) + i];
       s.written = true;
       s.copying = false;
       s.writer = arrival;
@@ -55,7 +55,7 @@ inline void write_out(const BoxCopy& copy) {
 
 inline BoxCopy box_copy(const TensorMap* map, unsigned at, std::initializer_list<int> first,
                         const Place& place) {
-  BoxCopy copy{map, {}, at};
+  BoxCopy copy{map, {}, at, static_cast<int>(at >> kRankBit)};
   if (static_cast<int>(first.size()) != map->rank)
     fail(place, "copies a box of %zu dims by a map of %d", first.size(), map->rank);
   std::copy(first.begin(), first.end(), copy.first);
@@ -80,21 +80,21 @@ inline void start_copy(unsigned to, const TensorMap* map, unsigned mbarrier, std
   if (!m.fenced) fail(place, "has copies counted by an mbarrier that no fence has made known");
   const BoxCopy copy = box_copy(map, to, first, place);
   for_each_chunk(copy, [&](const unsigned char* at, int bytes) {
-    note_write(at, bytes, place, {m.agent, m.phases + 1}, true, true);
+    note_write(at, bytes, place, {m.agent, m.phases + 1}, true, true, block_of(copy.rank));
   });
   m.coming.push_back(copy);
-  if (!block.late) land_all(m);
+  if (!block().late) land_all(m);
 }
 
 inline void start_copy_out(const TensorMap* map, unsigned from, std::initializer_list<int> first,
                            const Place& place) {
   Fiber& f = self();
   const BoxCopy copy = box_copy(map, from, first, place);
-  const Stamp reader{agent_of_stores(block.running), f.committed_stores + 1};
+  const Stamp reader{agent_of_stores(block().running), f.committed_stores + 1};
   for_each_chunk(copy,
                  [&](const unsigned char* at, int bytes) { note_read(at, bytes, place, reader, true); });
   f.open_stores.push_back(copy);
-  if (!block.late) write_out(copy);
+  if (!block().late) write_out(copy);
 }
 
 }  // namespace emulated
@@ -154,16 +154,16 @@ void wait_stores() {
   emulated::Fiber& f = emulated::self();
   for (; f.stores.size() > Pending; f.stores.erase(f.stores.begin())) {
     for (const emulated::BoxCopy& copy : f.stores.front()) {
-      if (emulated::block.late) emulated::write_out(copy);
+      if (emulated::block().late) emulated::write_out(copy);
     }
   }
-  emulated::time_of(f.clock, emulated::agent_of_stores(emulated::block.running)) =
+  emulated::time_of(f.clock, emulated::agent_of_stores(emulated::block().running)) =
       f.committed_stores - static_cast<unsigned>(f.stores.size());
 }
 
 /// PTX ISA, "fence.proxy.async": what this thread wrote before may be read by the async proxy.
 inline void fence_shared() {
   emulated::Fiber& f = emulated::self();
-  unsigned& time = emulated::time_of(f.clock, emulated::block.running);
+  unsigned& time = emulated::time_of(f.clock, emulated::agent());
   f.fences.push_back(time++);
 }

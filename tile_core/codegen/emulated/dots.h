@@ -27,16 +27,16 @@ inline void check_descriptor(unsigned long long descriptor, const Place& place) 
 /// The first of the two rows that this thread holds; the other is 8 below. Its columns are 2 (lane % 4) and
 /// the next of every 8 ("Register Fragments").
 inline int first_row() {
-  return block.running % kGroup / kLanes * 16 + block.running % kLanes / 4;
+  return block().running % kGroup / kLanes * 16 + block().running % kLanes / 4;
 }
 inline int first_column() {
-  return block.running % 4 * 2;
+  return block().running % 4 * 2;
 }
 
 template <typename T>
 float element_at(unsigned address) {
   T x;
-  std::memcpy(&x, pointer_to(address), sizeof x);
+  std::memcpy(&x, pointer_to(address_in(block().rank, address)), sizeof x);
   return convert<float>(x);
 }
 
@@ -65,14 +65,15 @@ void run_dot(const Dot& dot) {
 /// What the warpgroup reads must be there for each of its threads. Many threads read the same columns: one of
 /// them looks at all values of k, the others at the first.
 inline void note_operands(const Dot& dot, const Place& place) {
-  const Stamp reader{agent_of_dots(block.running), self().committed_dots + 1};
+  const Stamp reader{agent_of_dots(block().running), self().committed_dots + 1};
   const auto note = [&](unsigned long long descriptor, bool major, int line, int count) {
     for (int k = 0; k < count; ++k)
-      note_read(pointer_to(operand_address(descriptor, major, line, k)), 2, place, reader, true);
+      note_read(pointer_to(address_in(block().rank, operand_address(descriptor, major, line, k))), 2, place,
+                reader, true);
   };
   check_descriptor(dot.b, place);
   for (int i = 0; i < dot.columns / 4; ++i)
-    note(dot.b, dot.b_major, i / 2 * 8 + first_column() + i % 2, block.running % kGroup < 4 ? 16 : 1);
+    note(dot.b, dot.b_major, i / 2 * 8 + first_column() + i % 2, block().running % kGroup < 4 ? 16 : 1);
   if (dot.registers != nullptr) return;
   check_descriptor(dot.a, place);
   note(dot.a, dot.a_major, first_row(), 16);
@@ -93,7 +94,7 @@ inline bool is_in_flight(const float* sum) {
 inline void issue(Dot dot) {
   if (!self().fenced_dots) fail(dot.place, "issues a dot, and no fence stands before the first of its group");
   note_operands(dot, dot.place);
-  if (!block.late) {
+  if (!block().late) {
     dot.run(dot);
   } else if (!is_in_flight(dot.sum)) {
     dot.held.assign(dot.sum, dot.sum + dot.columns / 2);
@@ -113,7 +114,7 @@ inline void finish(const Dot& dot, const Place& place) {
            static_cast<unsigned>(dot.place.line()));
     dot.sum[i] = dot.held[i];
   }
-  if (block.late) dot.run(dot);
+  if (block().late) dot.run(dot);
 }
 
 /// The 16 values of k of this thread's two rows, of which each lane of four holds a part.
@@ -124,7 +125,7 @@ void gather_rows(Dot& dot, const T* part) {
     std::copy(part + 4 * half, part + 4 * half + 4, mine.begin());
     const auto all = shown_by_lanes(mine, dot.place);
     for (int i = 0; i < 16; ++i) {
-      const int row = i / 8, k = i % 8, lane = block.running % kLanes / 4 * 4 + k / 2;
+      const int row = i / 8, k = i % 8, lane = block().running % kLanes / 4 * 4 + k / 2;
       dot.left[row][8 * half + k] =
           convert<float>(all[static_cast<std::size_t>(lane)][static_cast<std::size_t>(2 * row + k % 2)]);
     }

@@ -6,7 +6,7 @@ namespace emulated {
 template <int Count, bool Transposed, typename Move>
 void for_each_element(unsigned address, const Place& place, const Move& move) {
   const std::array<unsigned, kLanes> rows = shown_by_lanes(address, place);
-  const int lane = block.running % kLanes;
+  const int lane = block().running % kLanes;
   for (int i = 0; i < Count; ++i) {
     for (int j = 0; j < 2; ++j) {
       const int row = Transposed ? lane % 4 * 2 + j : lane / 4,

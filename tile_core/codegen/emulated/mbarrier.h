@@ -6,13 +6,14 @@ int64 bytes_of(const BoxCopy& copy);
 void land(const BoxCopy& copy, const Stamp& arrival);
 
 inline Mbarrier& mbarrier_at(unsigned address, const Place& place) {
-  auto found = block.mbarriers.find(address);
-  if (found == block.mbarriers.end())
-    fail(place, "uses byte %lld of shared memory as an mbarrier, which none is",
-         static_cast<int64>(address) - kSharedStart);
-  if (!is_before(block.shadows[address - kSharedStart].writer))
-    fail(place, "uses the mbarrier at byte %u, which another has made, with no barrier between",
-         address - kSharedStart);
+  Block& in = block_of(static_cast<int>(address >> kRankBit));
+  const std::size_t offset = offset_of(address);
+  auto found = in.mbarriers.find(address);
+  if (found == in.mbarriers.end())
+    fail(place, "uses byte %zu of shared memory as an mbarrier, which none is", offset);
+  if (!is_before(in.shadows[offset].writer))
+    fail(place, "uses the mbarrier at byte %zu, which another has made, with no barrier between", offset);
+  if (in.rank != block().rank) in.visitors[agent()] = stamp_now().time;
   return found->second;
 }
 
@@ -20,7 +21,7 @@ inline void end_phase(Mbarrier& m) {
   if (m.pending > 0 || m.bytes != 0) return;
   m.pending = m.expected;
   ++m.phases;
-  ++block.steps;
+  ++cluster.steps;
   join(m.agreed, std::exchange(m.gathered, {}));
   time_of(m.agreed, m.agent) = m.phases;
 }
@@ -28,8 +29,8 @@ inline void end_phase(Mbarrier& m) {
 inline void arrive_at(unsigned address, int64 bytes, const Place& place) {
   Mbarrier& m = mbarrier_at(address, place);
   if (m.pending == 0)
-    fail(place, "arrives at the mbarrier at byte %u, where all %d of this phase have arrived",
-         address - kSharedStart, m.expected);
+    fail(place, "arrives at the mbarrier at byte %zu, where all %d of this phase have arrived",
+         offset_of(address), m.expected);
   publish(m.gathered);
   m.bytes += bytes;
   --m.pending;
@@ -53,18 +54,19 @@ inline void mbarrier_init(unsigned at, int arrivals,
   const unsigned char* bytes = emulated::pointer_to(at);
   emulated::note_write(bytes, 8, false, place);
   for (int i = 0; i < 8; ++i)
-    block.shadows[emulated::shared_offset(bytes, 8, "writes", place) + static_cast<std::size_t>(i)].mbarrier =
-        true;
-  const int number = static_cast<int>(block.mbarriers.size());
+    block()
+        .shadows[emulated::shared_offset(bytes, 8, "writes", place) + static_cast<std::size_t>(i)]
+        .mbarrier = true;
+  const int number = static_cast<int>(block().mbarriers.size());
   if (arrivals < 1 || number == emulated::kMbarriers)
     emulated::fail(place, "makes an mbarrier of %d arrivals, the %dth", arrivals, number + 1);
-  emulated::Mbarrier& m = block.mbarriers[at];
+  emulated::Mbarrier& m = block().mbarriers[at];
   m.agent = emulated::agent_of_mbarrier(number);
   m.expected = m.pending = arrivals;
   m.agreed.assign(emulated::self().clock.size(), 0);
 }
 inline void fence_mbarriers() {
-  for (auto& [at, mbarrier] : emulated::block.mbarriers) mbarrier.fenced = true;
+  for (auto& [at, mbarrier] : emulated::block().mbarriers) mbarrier.fenced = true;
 }
 
 inline void mbarrier_arrive(unsigned at, bool counts,

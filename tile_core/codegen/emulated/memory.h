@@ -11,9 +11,9 @@ inline void land(const Copy& copy) {
 
 /// The bytes of a copy are there for whoever comes after the running thread.
 inline void finish(const Copy& copy) {
-  if (block.late) land(copy);
+  if (block().late) land(copy);
   for (unsigned char* byte = copy.to; byte < copy.to + copy.bytes; ++byte) {
-    Shadow& s = block.shadows[static_cast<std::size_t>(byte - block.shared)];
+    Shadow& s = block().shadows[static_cast<std::size_t>(byte - block().shared)];
     s.written = true;
     s.copying = false;
     s.writer = stamp_now();
@@ -68,7 +68,7 @@ void copy_async(T* to, const T* from, bool inside,
   if (inside) emulated::check_global(from, kBytes, "copies", place);
   emulated::note_write(to, kBytes, true, place);
   const emulated::Copy copy{reinterpret_cast<unsigned char*>(to), from, kBytes, inside};
-  if (!emulated::block.late) emulated::land(copy);
+  if (!emulated::block().late) emulated::land(copy);
   emulated::self().open.push_back(copy);
 }
 
@@ -96,6 +96,8 @@ unsigned swizzled(unsigned offset) {
 }
 
 inline unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(static_cast<const unsigned char*>(p) - emulated::block.shared) +
-         emulated::kSharedStart;
+  return emulated::address_in(
+      emulated::block().rank,
+      static_cast<unsigned>(static_cast<const unsigned char*>(p) - emulated::block().shared) +
+          emulated::kSharedStart);
 }

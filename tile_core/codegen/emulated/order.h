@@ -3,26 +3,37 @@
 // Causality Order").
 namespace emulated {
 
+/// Of each block.
+inline int agents() {
+  return block().threads + block().threads / kLanes * 2 + kMbarriers;
+}
+inline int agent_of_thread(int thread) {
+  return block().rank * agents() + thread;
+}
 inline int agent_of_dots(int thread) {
-  return block.threads + thread / kGroup;
+  return agent_of_thread(block().threads + thread / kGroup);
 }
 inline int agent_of_stores(int thread) {
-  return block.threads + block.threads / kLanes + thread / kLanes;
+  return agent_of_thread(block().threads + block().threads / kLanes + thread / kLanes);
 }
 inline int agent_of_mbarrier(int number) {
-  return block.threads + block.threads / kLanes * 2 + number;
+  return agent_of_thread(block().threads + block().threads / kLanes * 2 + number);
+}
+/// The running thread.
+inline int agent() {
+  return agent_of_thread(block().running);
 }
 
 inline unsigned& time_of(Clock& clock, int agent) {
   return clock[static_cast<std::size_t>(agent)];
 }
 inline Stamp stamp_now() {
-  return {block.running, time_of(self().clock, block.running)};
+  return {agent(), time_of(self().clock, agent())};
 }
 
 /// Whether the running thread comes after what the stamp is of.
 inline bool is_before(const Stamp& s) {
-  return s.agent < 0 || s.agent == block.running || time_of(self().clock, s.agent) >= s.time;
+  return s.agent < 0 || s.agent == agent() || time_of(self().clock, s.agent) >= s.time;
 }
 
 inline void join(Clock& into, const Clock& from) {
@@ -33,7 +44,7 @@ inline void join(Clock& into, const Clock& from) {
 /// What the running thread did until now is seen by who looks at `to`; what it does next is not.
 inline void publish(Clock& to) {
   join(to, self().clock);
-  ++time_of(self().clock, block.running);
+  ++time_of(self().clock, agent());
 }
 
 /// The running thread has come to a meeting of so many; returns the round, which has ended when the number of
@@ -63,7 +74,8 @@ inline void attend(Meeting& meeting, int expected, bool waits, const char* what,
 /// Whether the async proxy may read what a thread wrote: after the write a fence by the writer, which the
 /// running thread has seen (PTX ISA, "Proxies").
 inline bool is_fenced(const Stamp& write) {
-  for (unsigned time : fiber(write.agent).fences) {
+  const Block& writers = block_of(write.agent / agents());
+  for (unsigned time : writers.fibers[static_cast<std::size_t>(write.agent % agents())].fences) {
     if (time >= write.time) return is_before({write.agent, time + 1});
   }
   return false;

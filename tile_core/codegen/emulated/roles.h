@@ -4,13 +4,13 @@ inline int uniform(int x) {
 }
 /// PTX ISA, "elect.sync": the leader is one of the members, the same for the same members.
 inline bool elect() {
-  return emulated::block.running % emulated::kLanes == 0;
+  return emulated::block().running % emulated::kLanes == 0;
 }
 /// PTX ISA, "bar.warp.sync": orders the memory accesses of the lanes.
 inline void pin(int&) {}
 inline void warp_barrier(const emulated::Place& place = emulated::Place::current()) {
-  const int warp = emulated::block.running / emulated::kLanes;
-  emulated::attend(emulated::block.warps[warp], emulated::kLanes, true, "lanes of their warp", place);
+  const int warp = emulated::block().running / emulated::kLanes;
+  emulated::attend(emulated::block().warps[warp], emulated::kLanes, true, "lanes of their warp", place);
 }
 
 /// PTX ISA, "setmaxnreg": 24 to 256, in steps of 8.
@@ -27,11 +27,11 @@ void take_registers() {
 template <int First, int Count, int Threads>
 void meet(int which, const emulated::Place& place = emulated::Place::current()) {
   static_assert(First > 0 && First + Count <= 16 && Threads % emulated::kLanes == 0);
-  emulated::attend(emulated::block.named[First + which], Threads, true, "the others of a named barrier",
+  emulated::attend(emulated::block().named[First + which], Threads, true, "the others of a named barrier",
                    place);
 }
 template <int First, int Count, int Threads>
 void arrive(int which, const emulated::Place& place = emulated::Place::current()) {
   static_assert(First > 0 && First + Count <= 16 && Threads % emulated::kLanes == 0);
-  emulated::attend(emulated::block.named[First + which], Threads, false, "", place);
+  emulated::attend(emulated::block().named[First + which], Threads, false, "", place);
 }

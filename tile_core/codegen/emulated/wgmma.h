@@ -43,11 +43,11 @@ void wait_dots(const emulated::Place& place = emulated::Place::current()) {
   for (; f.dots.size() > Pending; f.dots.erase(f.dots.begin())) {
     for (const emulated::Dot& dot : f.dots.front()) emulated::finish(dot, place);
   }
-  const int group = emulated::block.running / emulated::kGroup;
-  emulated::Meeting& m = emulated::block.groups[group];
+  const int group = emulated::block().running / emulated::kGroup;
+  emulated::Meeting& m = emulated::block().groups[group];
   const unsigned round = emulated::come(m, emulated::kGroup, place);
   emulated::wait_until("their warpgroup", place, [&m, round] { return m.rounds != round; });
-  emulated::time_of(f.clock, emulated::agent_of_dots(emulated::block.running)) =
+  emulated::time_of(f.clock, emulated::agent_of_dots(emulated::block().running)) =
       f.committed_dots - static_cast<unsigned>(f.dots.size());
 }
 
