@@ -30,7 +30,8 @@ std::string event_text(const Program& p, const Glossary& words, const Executed& 
   return match(
       executed.inst.op,
       [&](const CopyIn& o) {
-        return fmt::format("copies {} to {}", box(p, o.load.tensor, executed), slot(0));
+        return fmt::format("copies {} to {}{}", box(p, o.load.tensor, executed), slot(0),
+                           o.multicast ? " of all blocks" : "");
       },
       [&](const CopyOut& o) { return fmt::format("copies {} to {}", slot(0), box(p, o.tensor, executed)); },
       [&](const Load& o) { return "loads " + box(p, o.tensor, executed); },

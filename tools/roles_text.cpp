@@ -86,8 +86,11 @@ class Accesses {
     match(
         inst.op,
         [&](const CopyIn& o) {
+          const std::string parts = o.multicast ? fmt::format(", 1 / {} of each to all blocks of the cluster",
+                                                              p_.launch.cluster.blocks)
+                                                : "";
           add(fills_, o.to.channel,
-              fmt::format("{}: {} of {}", role, words_of(o.kind), p_.tensor(o.load.tensor).name));
+              fmt::format("{}: {} of {}{}", role, words_of(o.kind), p_.tensor(o.load.tensor).name, parts));
         },
         [&](const WriteShared& o) { add(fills_, o.to.channel, role + ": its registers"); },
         [&](const ReadShared& o) { add(reads_, o.from.channel, role + ": to registers"); },
@@ -135,8 +138,12 @@ std::string roles_text(const Program& ready, const Program& masked, const PassCo
   if (!has_roles(ready))
     return fmt::format("{} without roles; why its dots are not wgmma: {}\n", text,
                        why_not_wgmma(masked, context));
-  text += fmt::format("{}, {} of {} bytes of shared memory\n", ready.launch.persistent ? ", persistent" : "",
-                      ready.launch.shared_bytes, context.target.shared_bytes);
+  if (ready.launch.persistent) text += ", persistent";
+  const Cluster& cluster = ready.launch.cluster;
+  if (cluster.axis != AxisId::none)
+    text += fmt::format(", clusters of {} blocks along {}", cluster.blocks, ready.axis(cluster.axis).name);
+  text += fmt::format(", {} of {} bytes of shared memory\n", ready.launch.shared_bytes,
+                      context.target.shared_bytes);
   const Glossary words(ready);
   for (const Role& role : roles_of(ready)) text += role_line(role, words.role(role)) + held(ready, role);
   return text + channels(ready, words);

@@ -32,7 +32,8 @@ Sizes small_sizes(const Program& program, const Sizes& call) {
     const AxisInfo& axis = program.axes[i];
     if (axis.kind == AxisKind::part || axis.kind == AxisKind::warps) continue;
     std::int64_t& size = sizes[program.dim(axis.dim).name];
-    size = std::max(size, std::int64_t{axis.extent} * tiles(program, static_cast<AxisId>(i)));
+    const auto id = static_cast<AxisId>(i);
+    size = std::max(size, std::int64_t{program.cluster_lanes(id)} * tiles(program, id));
   }
   for (auto& [name, size] : sizes) {
     const auto found = call.find(name);

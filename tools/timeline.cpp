@@ -28,8 +28,11 @@ std::string timeline(const Program& program, const Target& target, const Sizes& 
                                       }});
   std::vector<std::string> dims;
   for (const auto& [name, size] : sizes) dims.push_back(fmt::format("{}={}", name, size));
-  return fmt::format("{} on {}: one block, as the interpreter runs it on {}\n{}{}", program.name, target.arch,
-                     fmt::join(dims, " "), kLegend, columns.text());
+  const int blocks = program.launch.cluster.blocks;
+  const std::string of_cluster =
+      blocks > 1 ? fmt::format(" of a cluster of {}, whose others are not shown", blocks) : "";
+  return fmt::format("{} on {}: one block{}, as the interpreter runs it on {}\n{}{}", program.name,
+                     target.arch, of_cluster, fmt::join(dims, " "), kLegend, columns.text());
 }
 
 }  // namespace tessera::tools

@@ -64,6 +64,12 @@ TEST(ShowText, GroupsWithTilesOfTheirOwn) {
   EXPECT_GOLDEN("linear_alternate_timeline", text.timeline);
 }
 
+TEST(ShowText, BlocksOfAClusterThatShareCopies) {
+  const Shown text = shown(linear(), {.stages = 2, .groups = 1, .cluster = 2}, kLinear);
+  EXPECT_GOLDEN("linear_cluster_roles", text.roles);
+  EXPECT_GOLDEN("linear_cluster_timeline", text.timeline);
+}
+
 TEST(ShowText, GroupsThatTakeTurns) {
   const Sizes call = {{"B", 2}, {"H", 16}, {"G", 16}, {"I", 4096}, {"J", 4096}, {"D", 64}, {"E", 64}};
   const Shown text = shown(causal_attention(), {.stages = 2, .share = Share::turns}, call, {0.125, 0, 1});

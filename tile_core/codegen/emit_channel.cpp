@@ -17,22 +17,21 @@ std::string Emitter::uses(const Slot& slot) const {
   return fmt::format("{} / {}u", ticket(slot), slots);
 }
 
-std::string Emitter::mbarrier(const Slot& slot, bool full) const {
+std::string Emitter::mbarrier(const Slot& slot, bool full, const char* base) const {
   ValueId id = root(slot.channel);
   int slots = p_.type(id).slots;
   int at = channel(id).barriers + (full ? 0 : 8 * slots);
-  if (slots == 1) return fmt::format("base + {}", at);
-  if (slot.ticket == ValueId::none) return fmt::format("base + {}", at + slot.offset % slots * 8);
-  return fmt::format("base + {} + {} % {}u * 8", at, ticket(slot), slots);
+  if (slots == 1) return fmt::format("{} + {}", base, at);
+  if (slot.ticket == ValueId::none) return fmt::format("{} + {}", base, at + slot.offset % slots * 8);
+  return fmt::format("{} + {} + {} % {}u * 8", base, at, ticket(slot), slots);
 }
 
 /// An instance arrives once, or by each of its warps, as channel.h counts: after all their lanes.
 void Emitter::emit_pass(const PassSlot& o) {
-  bool full = o.step == SlotStep::commit || o.step == SlotStep::wait;
-  std::string at = mbarrier(o.slot, full);
+  if (o.step == SlotStep::release) return emit_release(o.slot);
+  std::string at = mbarrier(o.slot, o.step != SlotStep::acquire);
   if (o.step == SlotStep::wait) return line("mbarrier_wait({}, {} % 2u);", at, uses(o.slot));
   if (o.step == SlotStep::acquire) return line("mbarrier_wait({}, {} % 2u ^ 1u);", at, uses(o.slot));
-  if (o.step == SlotStep::release) return emit_release(o, at);
   if (role_->elected) {
     std::int64_t bytes = protocols_.at(o.slot.channel).bulk_bytes;
     return bytes > 0 ? line("mbarrier_arrive_expect({}, {});", at, bytes)
@@ -42,18 +41,21 @@ void Emitter::emit_pass(const PassSlot& o) {
   line("mbarrier_arrive({}, lane == 0);", at);
 }
 
-/// In every block whose copies the slot waits for, a lane for each.
-void Emitter::emit_release(const PassSlot& o, const std::string& at) {
-  const int blocks = protocols_.at(o.slot.channel).blocks;
-  const bool once = release_arrivals(p_, *role_, o.slot.channel) == 1;
+/// In every block whose copies wait for the slot, of which a lane each has the address.
+void Emitter::emit_release(const Slot& slot) {
+  const int blocks = protocols_.at(slot.channel).blocks;
+  const bool once = release_arrivals(p_, *role_, slot.channel) == 1;
+  const std::string at = mbarrier(slot, false);
   if (role_->elected) {
     if (blocks == 1) return line("mbarrier_arrive({}, true);", at);
-    for (int rank = 0; rank < blocks; ++rank) line("mbarrier_arrive_in({}, {}, true);", at, rank);
+    for (int rank = 0; rank < blocks; ++rank)
+      line("mbarrier_arrive_there(address_in_block({}, {}), true);", at, rank);
     return;
   }
   if (!once) line("warp_barrier();");
   if (blocks == 1) return line("mbarrier_arrive({}, {});", at, once ? "leader" : "lane == 0");
-  line("mbarrier_arrive_in({}, lane, {}lane < {});", at, once ? "warp == 0 && " : "", blocks);
+  line("mbarrier_arrive_there({}, base_of_lane != 0{});", mbarrier(slot, false, "base_of_lane"),
+       once ? " && warp == 0" : "");
 }
 
 int Emitter::atoms(const Slot& slot) const {

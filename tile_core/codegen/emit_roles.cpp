@@ -32,6 +32,17 @@ bool Emitter::needs_leader(const Role& role) const {
   return found && !role.elected;
 }
 
+/// Whether slots that a role's threads release are written by other blocks, too.
+bool Emitter::releases_in_cluster(const Role& role) const {
+  bool found = false;
+  for_each_inst(role.body, [&](const Inst& inst) {
+    const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
+    found = found || (pass != nullptr && pass->step == SlotStep::release &&
+                      protocols_.at(pass->slot.channel).blocks > 1);
+  });
+  return found && !role.elected;
+}
+
 /// What stands before the program: the numbers of threads, and of a program with roles its mbarriers.
 void Emitter::begin(const std::string& rest) {
   bool roled = holds<Roles>(p_.body);
@@ -41,7 +52,6 @@ void Emitter::begin(const std::string& rest) {
   append(roled ? "const int block_warp = uniform(block_thread / 32);" : "const int warp = thread / 32;");
   if (p_.launch.shared_bytes > 0) line("TESSERA_SHARED(shared);");
   if (roled && p_.launch.shared_bytes > 0) line("const unsigned base = shared_address(shared);");
-  if (clusters()) line("const unsigned base_in_block = within_block(base);");
   if (!maps_.empty() || !protocols_.empty()) {
     open("if (block_thread == 0)");
     for (std::size_t i = 0; i < maps_.size(); ++i) line("prefetch_map(&p.map_{});", i);
@@ -73,7 +83,6 @@ void Emitter::emit_roles(const Roles& o) {
     first_warp += warps;
   }
   close();
-  if (clusters()) line("cluster_barrier();");  // others may still copy to, or arrive in, this block
 }
 
 void Emitter::emit_role(const Role& role, int first_warp) {
@@ -88,6 +97,9 @@ void Emitter::emit_role(const Role& role, int first_warp) {
   if (role.instance != ValueId::none)
     line("const int64 {} = {};", declare(role.instance), role.instances > 1 ? "instance" : "0");
   if (needs_leader(role)) line("const bool leader = warp == 0 && elect();");
+  if (releases_in_cluster(role))
+    line("const unsigned base_of_lane = lane < {} ? address_in_block(base, lane) : 0;",
+         p_.launch.cluster.blocks);
   if (holds<Barrier>(role.body)) own_barrier_ = std::exchange(next_barrier_, next_barrier_ + role.instances);
   if (role.instances > 1 && holds<TakeTurn, PassTurn>(role.body)) {
     first_turn_ = std::exchange(next_barrier_, next_barrier_ + role.instances);
@@ -97,6 +109,7 @@ void Emitter::emit_role(const Role& role, int first_warp) {
   if (role.elected) open("if (warp == 0 && elect())");
   block(role.body);
   if (role.elected) close();
+  if (clusters()) line("cluster_barrier();");  // others may still copy to, or arrive in, this block
   role_ = nullptr;
 }
 

@@ -160,9 +160,12 @@ void Emitter::emit_value(const Inst& inst) {
     return pointwise(inst, "p.size_" + p_.dim(size->dim).name);
   if (std::holds_alternative<BlockIndex>(inst.op)) return pointwise(inst, "block_index()");
   if (std::holds_alternative<BlockCount>(inst.op)) return pointwise(inst, "block_count()");
-  if (std::holds_alternative<ClusterIndex>(inst.op)) return pointwise(inst, "cluster_index()");
-  if (std::holds_alternative<ClusterCount>(inst.op)) return pointwise(inst, "cluster_count()");
-  if (std::holds_alternative<ClusterRank>(inst.op)) return pointwise(inst, "cluster_rank()");
+  auto of_cluster = [&](const char* what) {
+    pointwise(inst, fmt::format("cluster_{}<{}>()", what, p_.launch.cluster.blocks));
+  };
+  if (std::holds_alternative<ClusterIndex>(inst.op)) return of_cluster("index");
+  if (std::holds_alternative<ClusterCount>(inst.op)) return of_cluster("count");
+  if (std::holds_alternative<ClusterRank>(inst.op)) return of_cluster("rank");
   if (const Broadcast* o = std::get_if<Broadcast>(&inst.op)) return pointwise(inst, at(o->a));
   if (const Unary* o = std::get_if<Unary>(&inst.op)) return pointwise(inst, rounded(unary(*o, wide(o->a))));
   if (const Binary* o = std::get_if<Binary>(&inst.op)) {

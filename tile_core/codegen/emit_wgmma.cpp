@@ -120,9 +120,9 @@ void Emitter::emit_issue(const Inst& inst, const IssueDot& o) {
   std::string first = o.accumulate != ValueId::none ? name(o.accumulate) : fresh ? "0" : "1";
 
   open("");
-  const char* base = clusters() ? "base_in_block" : "base";
-  if (!registers) line("const unsigned a = ({} + {}) / {}{};", base, a.offset, kUnit, a.low());
-  line("const unsigned b = ({} + {}) / {}{};", base, b.offset, kUnit, b.low());
+  const char* address = clusters() ? "within_block" : "";
+  if (!registers) line("const unsigned a = {}(base + {}) / {}{};", address, a.offset, kUnit, a.low());
+  line("const unsigned b = {}(base + {}) / {}{};", address, b.offset, kUnit, b.low());
   int contracted = p_.axis(o.axis).extent;
   for (int k = 0; k < contracted; k += kStep) {
     for (int block = 0; block < f->blocks(); ++block) {

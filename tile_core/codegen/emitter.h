@@ -134,6 +134,7 @@ class Emitter {
   void emit_roles(const Roles& o);
   void emit_role(const Role& role, int first_warp);
   bool needs_leader(const Role& role) const;
+  bool releases_in_cluster(const Role& role) const;
   void emit_registers(const Role& role);
   bool clusters() const { return p_.launch.cluster.blocks > 1; }
   void emit_barrier();
@@ -142,8 +143,8 @@ class Emitter {
   // emit_channel.cpp
   ValueId root(ValueId channel) const;
   void emit_pass(const PassSlot& o);
-  void emit_release(const PassSlot& o, const std::string& at);
-  std::string mbarrier(const Slot& slot, bool full) const;
+  void emit_release(const Slot& slot);
+  std::string mbarrier(const Slot& slot, bool full, const char* base = "base") const;
   std::string uses(const Slot& slot) const;
   int map_of(TensorId tensor, const Slot& slot, const std::vector<Subscript>& subscripts);
   std::string coordinates(const Slot& slot, const std::vector<Subscript>& subscripts, int atom) const;

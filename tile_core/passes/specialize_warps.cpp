@@ -15,13 +15,13 @@ struct Registers {
   int producer = 0;
   int consumer = 0;
 };
-/// 24 do for the producer where the arithmetic of its tiles is short. Several blocks on a multiprocessor have
-/// not the registers of one to deal out: who asked for more would wait for ever.
-Registers registers_for(int groups, bool rasters, int blocks) {
+/// 24 do for the producer where the arithmetic of its tiles is short and it shares no copies. Several blocks
+/// on a multiprocessor have not the registers of one to deal out: who asked for more would wait for ever.
+Registers registers_for(int groups, bool long_arithmetic, int blocks) {
   if (groups == 1 || blocks > 1) return {};
   if (groups == 4) return {24, 112};
   if (groups == 3) return {32, 160};
-  return rasters ? Registers{40, 232} : Registers{24, 240};
+  return long_arithmetic ? Registers{40, 232} : Registers{24, 240};
 }
 
 bool is_scalar(const Program& p, const Inst& inst) {
@@ -250,8 +250,8 @@ Program specialize_warps(const Program& in, const PassContext& context) {
   out.body = {};
   out.types.clear();
   RoleBuilder shared = shared_part(in, out, streams);
-  const Registers registers =
-      registers_for(sharing.groups, raster_of(in, context) > 1, context.schedule.blocks);
+  const bool long_arithmetic = raster_of(in, context) > 1 || in.launch.cluster.axis != AxisId::none;
+  const Registers registers = registers_for(sharing.groups, long_arithmetic, context.schedule.blocks);
   Roles roles;
   roles.roles.push_back(Producer(shared, streams, sharing).role(registers.producer));
   roles.roles.push_back(Consumer(shared, streams, sharing, rows_of(in)).role(registers.consumer));

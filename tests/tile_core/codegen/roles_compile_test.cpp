@@ -64,7 +64,8 @@ std::vector<Subject> subjects() {
           linear("linear_128x128_alternate_cluster", bf16, 128, 128, "stages=6 share=alternate cluster=2"),
           linear("linear_128x256_cluster", bf16, 128, 256, "stages=4 cluster=2"),
           linear("linear_64x128_cluster", bf16, 64, 128, "stages=8 groups=1 cluster=2"),
-          attention("attention_128_cluster", false, 128, 128, 128, "stages=2 share=turns cluster=2")};
+          attention("attention_64_cluster", false, 128, 128, 64, "stages=4 share=turns cluster=2"),
+          attention("attention_128_cluster", false, 128, 128, 128, "stages=2 lag=none cluster=2")};
 }
 
 Cubin cubin_of(const Subject& s) {
@@ -119,13 +120,13 @@ TEST(RolesSass, AStepOfLinearIssuesItsDotsAndWaitsForTheStepBefore) {
 }
 
 /// Half of the copies go to both blocks, and no arrival in another block fences the GPU: the fences are those
-/// of the two barriers of the cluster.
+/// of the cluster's barriers, where it begins and where either role ends.
 TEST(RolesSass, BlocksOfAClusterShareCopies) {
   std::vector<std::string> names = instructions(cubin_of(subjects().at(10)));
   EXPECT_EQ(count(names, "UTMALDG.2D"), 2);
   EXPECT_EQ(count(names, "UTMALDG.2D.MULTICAST"), 1);
-  EXPECT_EQ(count(names, "UCGABAR_ARV"), 2);
-  EXPECT_EQ(count(names, "MEMBAR.ALL.GPU"), 2);
+  EXPECT_EQ(count(names, "UCGABAR_ARV"), 3);
+  EXPECT_EQ(count(names, "MEMBAR.ALL.GPU"), 3);
 }
 
 /// The exponentials stand between the wait for their scores and the next iteration's wait for the dot that

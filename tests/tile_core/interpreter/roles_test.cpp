@@ -38,6 +38,18 @@ TEST_P(RoledGemm, IsTheTileProgramBitForBit) {
   }
 }
 
+/// Rows of one pair of blocks and of two, the second block of a pair beyond the last tile or not.
+TEST(Roles, BlocksOfAClusterShareCopies) {
+  Program p = program("gemm_cluster");
+  verify(p);
+  for (std::int64_t M : {1, 64, 100, 128, 150}) {
+    for (std::int64_t K : {0, 5, 16, 31, 48, 65}) {
+      Call call{{{"M", M}, {"N", 20}, {"K", K}}};
+      EXPECT_TRUE(test::same_result(program("gemm_tile"), p, call)) << "M = " << M << ", K = " << K;
+    }
+  }
+}
+
 TEST(Roles, DotsOfTwoIterationsOverlap) {
   Program p = program("chain_lag");
   verify(p);
@@ -58,6 +70,7 @@ TEST(Roles, NoticeEveryMissingStep) {
       {"twice_roles", {{{"M", 11}, {"K", 100}}}, {}},
       {"gemm_turns", {{{"M", 150}, {"N", 45}, {"K", 90}}}, {}},
       {"gemm_parts", {{{"M", 150}, {"N", 45}, {"K", 90}}}, {}},
+      {"gemm_cluster", {{{"M", 150}, {"N", 20}, {"K", 90}}}, {}},
       // A block takes one tile, so q's slot is never acquired again: nobody waits for its release.
       {"chain_lag", {{{"S", 75}, {"T", 150}, {"D", 20}}}, {"without release %0 of line 92"}},
   };

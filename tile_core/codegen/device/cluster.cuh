@@ -4,21 +4,13 @@
   extern "C" __global__ void __cluster_dims__(cluster, 1, 1) __launch_bounds__(threads, blocks) \
       name(const __grid_constant__ Parameters p)
 
-__device__ __forceinline__ int64 cluster_index() {
-  unsigned index;
-  asm("mov.u32 %0, %%clusterid.x;" : "=r"(index));
-  return index;
-}
-__device__ __forceinline__ int64 cluster_count() {
-  unsigned count;
-  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(count));
-  return count;
-}
-__device__ __forceinline__ int64 cluster_rank() {
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
+// From the number of the block, which the compiler reads again where registers are short.
+template <int Blocks>
+__device__ __forceinline__ int64 cluster_index() { return static_cast<int64>(blockIdx.x / Blocks); }
+template <int Blocks>
+__device__ __forceinline__ int64 cluster_count() { return static_cast<int64>(gridDim.x / Blocks); }
+template <int Blocks>
+__device__ __forceinline__ int64 cluster_rank() { return static_cast<int64>(blockIdx.x % Blocks); }
 /// Meets all threads of the cluster.
 __device__ __forceinline__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
@@ -27,13 +19,16 @@ __device__ __forceinline__ void cluster_barrier() {
 /// Where a descriptor finds an address of this block's shared memory: its bits above 18 name the block.
 __device__ __forceinline__ unsigned within_block(unsigned address) { return address & 0x3ffff; }
 
-/// Arrives, where `counts` holds, at the mbarrier that stands in the block of a rank where `at` is in this one. Without
-/// .release.cluster, which would fence the whole GPU: nothing that this thread has written is read there.
-__device__ __forceinline__ void mbarrier_arrive_in(unsigned at, int rank, bool counts) {
-  asm volatile(
-      "{ .reg .pred p; .reg .b32 there; setp.ne.u32 p, %2, 0;\n"
-      "@p mapa.shared::cluster.u32 there, %0, %1;\n"
-      "@p mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(at), "r"(rank), "r"(static_cast<unsigned>(counts)) : "memory");
+/// Where the block of a rank has what this one has at an address.
+__device__ __forceinline__ unsigned address_in_block(unsigned address, int rank) {
+  unsigned there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+/// Arrives, where `counts` holds, at an mbarrier of any block of the cluster. Without .release.cluster, which would fence the
+/// whole GPU: nothing that this thread has written is read there.
+__device__ __forceinline__ void mbarrier_arrive_there(unsigned at, bool counts) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared::cluster.b64 _, [%0]; }" ::"r"(at), "r"(static_cast<unsigned>(counts)) : "memory");
 }
 
 /// Starts a copy of a box to the same place of every block whose rank is a bit of `ranks`; its bytes are counted by the

@@ -131,6 +131,7 @@ struct Block {
 struct Cluster {
   std::vector<Block> blocks = std::vector<Block>(1);  // by rank
   int running = 0;
+  int alive = 0;       // threads that have not ended
   unsigned steps = 0;  // of any fiber
   Meeting whole;
   ucontext_t scheduler;

@@ -1,19 +1,26 @@
 // Twin of device/cluster.cuh.
-inline int64 cluster_rank() {
-  return emulated::block().rank;
+template <int Blocks>
+int64 cluster_index() {
+  return block_index() / Blocks;
 }
-inline int64 cluster_index() {
-  return emulated::block().number / static_cast<int64>(emulated::cluster.blocks.size());
+template <int Blocks>
+int64 cluster_count() {
+  return block_count() / Blocks;
 }
-inline int64 cluster_count() {
-  return emulated::block().count / static_cast<int64>(emulated::cluster.blocks.size());
+template <int Blocks>
+int64 cluster_rank() {
+  return block_index() % Blocks;
 }
 
-/// PTX ISA, "barrier.cluster": all threads of the cluster, whose accesses before it come before those after.
+/// PTX ISA, "barrier.cluster": what the threads did before it comes before what they do after.
 inline void cluster_barrier(const emulated::Place& place = emulated::Place::current()) {
-  using namespace emulated;
-  attend(cluster.whole, block().threads * static_cast<int>(cluster.blocks.size()), true,
-         "the others of the cluster", place);
+  emulated::Meeting& m = emulated::cluster.whole;
+  emulated::publish(m.gathered);
+  const unsigned round = m.rounds;
+  ++m.arrived;
+  emulated::end_cluster_round();
+  emulated::wait_until("the others of the cluster", place, [&m, round] { return m.rounds != round; });
+  emulated::join(emulated::self().clock, m.agreed);
 }
 
 /// PTX ISA, "wgmma: Matrix Descriptor Format": of an address 18 bits.
@@ -21,10 +28,14 @@ inline unsigned within_block(unsigned address) {
   return address & 0x3ffff;
 }
 
-/// PTX ISA, "mapa" and "mbarrier.arrive".
-inline void mbarrier_arrive_in(unsigned at, int rank, bool counts,
-                               const emulated::Place& place = emulated::Place::current()) {
-  if (counts) emulated::arrive_at(emulated::address_in(rank, at), 0, place);
+/// PTX ISA, "mapa".
+inline unsigned address_in_block(unsigned address, int rank) {
+  return emulated::address_in(rank, address);
+}
+/// PTX ISA, "mbarrier.arrive".
+inline void mbarrier_arrive_there(unsigned at, bool counts,
+                                  const emulated::Place& place = emulated::Place::current()) {
+  if (counts) emulated::arrive_at(at, 0, place);
 }
 
 namespace emulated {

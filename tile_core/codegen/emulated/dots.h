@@ -15,7 +15,10 @@ inline unsigned operand_address(unsigned long long descriptor, bool major, int l
   return linear ^ (linear / 8 & (width - 16));
 }
 
-inline void check_descriptor(unsigned long long descriptor, const Place& place) {
+/// Where k is contiguous, one stride is of no use: what stands there comes from elsewhere.
+inline void check_descriptor(unsigned long long descriptor, bool major, const Place& place) {
+  if (!major && (descriptor >> 16 & 0xffff) != 0)
+    fail(place, "issues a dot with descriptor %llx, whose address has more than 18 bits", descriptor);
   if (descriptor >> 62 == 0 || (descriptor >> 46 & 0xffff) % 0x4000 != 0)
     fail(place, "issues a dot with descriptor %llx, which is not of a swizzled operand", descriptor);
   const unsigned width = 256u >> (descriptor >> 62), start = static_cast<unsigned>(descriptor & 0x3fff) * 16;
@@ -71,11 +74,11 @@ inline void note_operands(const Dot& dot, const Place& place) {
       note_read(pointer_to(address_in(block().rank, operand_address(descriptor, major, line, k))), 2, place,
                 reader, true);
   };
-  check_descriptor(dot.b, place);
+  check_descriptor(dot.b, dot.b_major, place);
   for (int i = 0; i < dot.columns / 4; ++i)
     note(dot.b, dot.b_major, i / 2 * 8 + first_column() + i % 2, block().running % kGroup < 4 ? 16 : 1);
   if (dot.registers != nullptr) return;
-  check_descriptor(dot.a, place);
+  check_descriptor(dot.a, dot.a_major, place);
   note(dot.a, dot.a_major, first_row(), 16);
   note(dot.a, dot.a_major, first_row() + 8, 16);
 }

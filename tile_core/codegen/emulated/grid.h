@@ -1,6 +1,8 @@
 // Runs the blocks of a grid, one cluster after another.
 namespace emulated {
 
+void end_cluster_round();
+
 inline void run_fiber() {
   block().body(block().parameters);
   const Fiber& f = self();
@@ -8,6 +10,8 @@ inline void run_fiber() {
   if (!f.open_stores.empty() || !f.stores.empty()) fail(Place(), "ends with copies out that no wait covers");
   if (!f.open_dots.empty() || !f.dots.empty()) fail(Place(), "ends with dots that no wait covers");
   self().ended = true;
+  --cluster.alive;
+  end_cluster_round();
   ++cluster.steps;
   swapcontext(&self().context, &cluster.scheduler);
 }
@@ -116,6 +120,7 @@ inline const char* run_grid() {
       start_block(first + cluster.running, static_cast<char*>(stacks) + rank * bytes);
     }
     cluster.whole = Meeting();
+    cluster.alive = block().threads * static_cast<int>(blocks);
     run_cluster();
     cluster.running = 0;
   }

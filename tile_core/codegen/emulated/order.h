@@ -62,6 +62,15 @@ inline unsigned come(Meeting& meeting, int expected, const Place& place) {
   return round;
 }
 
+/// Threads of the cluster that have ended are not waited for (PTX ISA, "barrier.cluster").
+inline void end_cluster_round() {
+  Meeting& m = cluster.whole;
+  if (m.arrived == 0 || m.arrived < cluster.alive) return;
+  m.arrived = 0;
+  m.agreed = std::exchange(m.gathered, {});
+  ++m.rounds;
+}
+
 /// Takes part in a meeting that orders accesses, and waits for the others or goes on.
 inline void attend(Meeting& meeting, int expected, bool waits, const char* what, const Place& place) {
   publish(meeting.gathered);
