@@ -21,7 +21,7 @@ TEST(DevicePrograms, AreKernelsForWhatIsMeasured) {
       const Call call = call_of(spec);
       const KernelText kernel =
           kernel_by_hand(TESSERA_DEVICE_PROGRAMS, list.name, call.problem().facts, hopper());
-      EXPECT_EQ(grid_size(kernel, call.tensors(), 132), 132) << to_text(spec);
+      EXPECT_EQ(grid_size(kernel, call.tensors(), {.multiprocessors = 132}), 132) << to_text(spec);
       EXPECT_NO_THROW(check_covered(kernel, call.tensors()));
       for (const Parameter& parameter : kernel.parameters) {
         const bool scalar =
