@@ -40,7 +40,7 @@ TEST(RolesTextAlternate, GivesTheResultOfTheProgram) {
 }
 
 TEST(RolesTextCluster, GivesTheResultOfTheProgram) {
-  for (const char* name : {"roles_linear_gelu", "roles_dual_gemm", "roles_attention"}) {
+  for (const char* name : {"roles_linear_gelu", "roles_attention", "roles_three_chained_dots"}) {
     Case c = test::named_case(name);
     for (Share share : {Share::together, Share::alternate}) {
       test::Setting setting{.schedule = {.stages = 2, .share = share, .cluster = 2}};
