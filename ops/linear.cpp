@@ -39,8 +39,8 @@ Program program(const Facts& facts, const Tiles& tiles) {
 }
 
 /// Whole warpgroups on wgmma. Two that alternate hide one's epilogue under the other's dots; two on one tile
-/// load less for each; a single one is for few rows. `rate` is the share of the tensor cores' that one block
-/// of many reaches (perf/results, records of the H200).
+/// load less for each; a single one is for few rows, or for few tiles in clusters. `rate` is the share of the
+/// tensor cores' that one block of many reaches (perf/results, records of the H200).
 struct Warpgroups {
   int m, n;
   Schedule schedule;
@@ -70,6 +70,7 @@ void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
   if (!fits_beside(128, problem)) return;
   std::vector<Warpgroups> all = {{64, 128, {.stages = 8, .groups = 1}, 0.55}};
   if (M > 64) {
+    all.push_back({64, 128, {.stages = 8, .groups = 1, .cluster = 2}, 0.6});
     if (fits_beside(192, problem))
       all.push_back({128, 192, {.stages = 4, .groups = 2, .share = Share::alternate}, 1});
     all.push_back({128, 128, {.stages = 6, .groups = 2, .share = Share::alternate}, 0.93});

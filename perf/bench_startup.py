@@ -64,6 +64,15 @@ def measure(library, words, call):
             "load_ms": [measured["load_ms"] for measured in (cold, warm, native)]}
 
 
+def write(path, rows):
+    import torch
+    loads = [load for row in rows for load in row["load_ms"]]
+    result = {"family": "startup", "rows": rows, "failures": [], "library_load_ms": statistics.median(loads),
+              "device": torch.cuda.get_device_name(), "driver": torch.version.cuda, "torch": torch.__version__,
+              "date": datetime.date.today().isoformat()}
+    path.write_text(json.dumps(result, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", help="libtessera.so")
@@ -72,17 +81,13 @@ def main():
     import torch  # after the words: --help needs none
     if not torch.cuda.is_available():
         parser.error("it needs an NVIDIA GPU, and torch sees none")
+    arguments.out.mkdir(parents=True, exist_ok=True)
     rows = []
     for words, call in CALLS.values():
         rows.append(measure(arguments.library, words, call))
         print(f"{words:<60} first call {rows[-1]['cold_first_ms']:7.0f} ms with an empty cache, "
               f"{rows[-1]['cached_first_ms']:5.0f} ms with it filled, native {rows[-1]['native_first_ms']:5.0f} ms", flush=True)
-    loads = [load for row in rows for load in row["load_ms"]]
-    result = {"family": "startup", "rows": rows, "failures": [], "library_load_ms": statistics.median(loads),
-              "device": torch.cuda.get_device_name(), "driver": torch.version.cuda, "torch": torch.__version__,
-              "date": datetime.date.today().isoformat()}
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "startup.json").write_text(json.dumps(result, indent=1) + "\n")
+        write(arguments.out / "startup.json", rows)  # what is measured is kept where a later call fails
 
 
 if __name__ == "__main__":

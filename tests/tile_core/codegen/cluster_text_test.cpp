@@ -79,16 +79,16 @@ TEST_F(ClusterText, NoticesEveryMissingStep) {
       "than 18 bits");
   EXPECT_EQ(
       without("lane < 2", "lane < 1"),
-      "block 0: deadlock: 0 of 768 threads have ended, 514 wait for an mbarrier at line 29, 254 wait for the "
-      "others of the cluster at line 35");
+      "block 0: deadlock: 0 of 768 threads have ended, 514 wait for an mbarrier at line 32, 254 wait for the "
+      "others of the cluster at line 38");
   EXPECT_EQ(
       without(" && warp == 0", ""),
-      "block 0: deadlock: 0 of 768 threads have ended, 514 wait for an mbarrier at line 29, 254 wait for the "
-      "others of the cluster at line 35");
+      "block 0: deadlock: 0 of 768 threads have ended, 514 wait for an mbarrier at line 32, 254 wait for the "
+      "others of the cluster at line 38");
   EXPECT_EQ(
       without("full, 0x3", "full, 0x1"),
-      "block 0: deadlock: 0 of 768 threads have ended, 514 wait for an mbarrier at line 29, 254 wait for the "
-      "others of the cluster at line 35");
+      "block 0: deadlock: 0 of 768 threads have ended, 514 wait for an mbarrier at line 32, 254 wait for the "
+      "others of the cluster at line 38");
   EXPECT_EQ(without("fence_mbarriers();", ""),
             "thread 0 of block 0 has copies counted by an mbarrier that no fence has made known");
 }
