@@ -78,7 +78,7 @@ TEST_F(Show, AScheduleAndTilesByHand) {
   EXPECT_EQ(timeline.rfind("linear on sm_90a: one block, as the interpreter runs it on K=", 0), 0)
       << timeline;
   EXPECT_NE(timeline.find(" waits for input 0 (producer)"), std::string::npos) << timeline;
-  const std::string summary = by_hand("warps=4", "m=32", "summary");
+  const std::string summary = by_hand("warps=4", "m=32,n=128,k=32", "summary");
   EXPECT_NE(summary.find("\n  not in the operator's list: k=32 m=32 n=128 warps=4\n"), std::string::npos)
       << summary;
 }
