@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxColumns = 256;
 constexpr int kColumnStep = 8;
-constexpr int kDepth = 16;          // contracted elements of one wgmma on 16-bit operands
+constexpr int kDepth = 16;  // contracted elements of one wgmma on 16-bit operands
 
 std::vector<const Dot*> dots_of(const Program& program) {
   std::vector<const Dot*> dots;

@@ -9,7 +9,6 @@
 namespace tessera {
 namespace {
 
-
 bool is_elementwise(const Op& op) {
   return is_pointwise(op) || std::holds_alternative<Constant>(op);
 }

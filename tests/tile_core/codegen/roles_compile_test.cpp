@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <iterator>
+#include <regex>
 #include <sstream>
 
 #include "ops/operator.h"
@@ -68,9 +70,13 @@ std::vector<Subject> subjects() {
           attention("attention_128_cluster", false, 128, 128, 128, "stages=2 lag=none cluster=2")};
 }
 
-Cubin cubin_of(const Subject& s) {
+KernelText kernel_of(const Subject& s) {
   Program program = s.op.program(s.facts, s.tiles);
-  return compile(lower_to_cuda(program, s.facts, schedule_from_text(s.schedule), hopper())->kernel, hopper());
+  return lower_to_cuda(program, s.facts, schedule_from_text(s.schedule), hopper())->kernel;
+}
+
+Cubin cubin_of(const Subject& s) {
+  return compile(kernel_of(s), hopper());
 }
 
 /// The names of the instructions in order: "HGMMA.64x192x16.F32.BF16".
@@ -94,6 +100,11 @@ long count(const std::vector<std::string>& names, std::string_view prefix) {
                        [&](const std::string& n) { return n.starts_with(prefix); });
 }
 
+long matches(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator());
+}
+
 class RolesCompile : public ::testing::TestWithParam<Subject> {};
 INSTANTIATE_TEST_SUITE_P(Subjects, RolesCompile, ::testing::ValuesIn(subjects()),
                          [](const auto& info) { return info.param.name; });
@@ -109,6 +120,27 @@ TEST_P(RolesCompile, NothingIsComplainedOf) {
   EXPECT_GT(count(names, "UTMALDG"), 0);
   EXPECT_GT(count(names, "UTMASTG"), 0);
   EXPECT_GT(count(names, "STSM"), 0);
+}
+
+/// What the kernel's own text keeps to, so that ptxas finds a dot's registers and its group at once: the body
+/// follows the wrappers, which hold the other half of these rules.
+TEST_P(RolesCompile, TheTextIsOneFunctionOfFencedGroups) {
+  const std::string text = kernel_of(GetParam()).text;
+  ASSERT_EQ(matches(text, "\nTESSERA_[A-Z_]*KERNEL\\("), 1);
+  const std::string body = text.substr(text.find("KERNEL(tessera_"));
+  EXPECT_EQ(matches(body, "\\[&|\\[=|goto |switch "), 0);
+  const long groups = matches(body, "commit_dots\\(\\)");
+  EXPECT_GT(groups, 0);
+  EXPECT_EQ(matches(body, "fence_dots\\(\\)"), groups);
+  EXPECT_EQ(matches(body, "for \\(int64 "), matches(body, "#pragma unroll 1\n *for \\(int64 "));
+}
+
+/// Numbers of named barriers are literals, threads are elected, and descriptors stand in uniform registers.
+TEST_P(RolesCompile, TheMachineCodeIsUniform) {
+  const std::string code = sass(cubin_of(GetParam()));
+  EXPECT_EQ(matches(code, "BAR\\.(SYNC|ARV)[A-Z_.]* R\\d"), 0);
+  EXPECT_GT(matches(code, "ELECT"), 0);
+  EXPECT_EQ(matches(code, "HGMMA[^;]*gdesc\\[UR\\d+\\]"), matches(code, "HGMMA"));
 }
 
 TEST(RolesSass, AStepOfLinearIssuesItsDotsAndWaitsForTheStepBefore) {
