@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ops/operator.h"
 #include "ops/shapes.h"
 #include "tile_core/dsl/math.h"
@@ -51,21 +53,27 @@ Program program(const Facts& facts, const Tiles& tiles) {
 
 /// Warpgroups of 64 rows, one's softmax under the other's dots: two, or more where rows are short, so that
 /// their sums leave the registers for it; one for few rows. Of long rows, or beside a mask, a step's scores
-/// are fewer.
+/// are fewer. What computes the fewest rows past the last one comes first.
 void offer_warpgroups(std::int64_t rows, int d, int e, bool masked, std::vector<Variant>& variants) {
   bool wide = std::max(d, e) > 128, narrow = std::max(d, e) <= 64;
-  int stages = narrow ? 4 : 2, j = 128 / (wide ? 2 : 1) / (masked ? 2 : 1);
+  int stages = narrow ? 4 : 2, keys = 128 / (wide ? 2 : 1) / (masked ? 2 : 1);
   auto offer = [&](int groups, int j, Share share) {
     Schedule schedule{.stages = stages, .groups = groups, .share = share};
     variants.push_back({{{"i", 64 * groups}, {"j", j}, {"d", d}, {"e", e}}, schedule});
   };
-  if (rows <= 64) return offer(1, j, Share::automatic);
+  if (rows <= 64) return offer(1, keys, Share::automatic);
   if (narrow && !masked) {
     offer(3, 128, Share::together);
     offer(4, 64, Share::together);
   }
-  offer(2, j, Share::turns);
-  if (!narrow) offer(2, j, Share::together);
+  offer(2, keys, Share::turns);
+  if (!narrow) offer(2, keys, Share::together);
+  auto quarters = [&](const Variant& v) {  // of the rows, computed
+    std::int64_t tile = v.tiles.at("i");
+    return 4 * ((rows + tile - 1) / tile * tile) / rows;
+  };
+  std::stable_sort(variants.begin(), variants.end(),
+                   [&](const Variant& a, const Variant& b) { return quarters(a) < quarters(b); });
 }
 
 std::vector<Variant> space(const Problem& problem, const Target& target) {

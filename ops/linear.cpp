@@ -46,18 +46,21 @@ struct Warpgroups {
   Schedule schedule;
   double rate;
 
-  /// What the slowest multiprocessor does, by the model that a tile's dots take their share of the time and
-  /// an epilogue that nothing hides as long as 150 more of the depth.
+  /// What the slowest of an H200's multiprocessors does, by the model that a tile's dots take their share of
+  /// the time and an epilogue that nothing hides as long as 150 more of the depth. The blocks of a cluster
+  /// come in pairs of rows.
   double cost(double M, double N, double K) const {
     constexpr double kMultiprocessors = 132, kEpilogue = 150;
-    double rounds = std::ceil(std::ceil(M / m) * std::ceil(N / n) / kMultiprocessors);
+    const double rows = std::max(1, schedule.cluster);
+    double tiles = std::ceil(M / (rows * m)) * rows * std::ceil(N / n);
+    double rounds = std::ceil(tiles / kMultiprocessors);
     bool hidden = schedule.share == Share::alternate;
     return rounds * m * n * (K + (hidden ? 0 : kEpilogue)) / rate;
   }
 };
 
-/// Whether what follows the dots leaves registers for 192 sums a thread, and for 128: GELU in fp32 arithmetic
-/// does for fewer, and none where elements are stored one by one.
+/// Whether a thread that keeps so many sums has registers for what follows the dots. GELU in fp32 arithmetic
+/// takes as many as 64 of the 192 sums; where elements are stored one by one, their addresses take the rest.
 bool fits_beside(int sums, const Problem& problem) {
   bool exact = problem.facts.flags.at("gelu") != kNone && problem.facts.tensors.front().dtype != bf16;
   return !exact || (sums < 192 && takes_bulk_copies(problem.facts.tensors.back()));
@@ -65,9 +68,9 @@ bool fits_beside(int sums, const Problem& problem) {
 
 /// The cheapest first.
 void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
+  if (!fits_beside(128, problem)) return;
   double M = static_cast<double>(size(problem, "M")), N = static_cast<double>(size(problem, "N")),
          K = static_cast<double>(size(problem, "K"));
-  if (!fits_beside(128, problem)) return;
   std::vector<Warpgroups> all = {{64, 128, {.stages = 8, .groups = 1}, 0.55}};
   if (M > 64) {
     all.push_back({64, 128, {.stages = 8, .groups = 1, .cluster = 2}, 0.6});
@@ -91,7 +94,8 @@ std::vector<Variant> space(const Problem& problem, const Target& target) {
   std::vector<Variant> variants;
   if (feeds_warpgroups(problem, target, 2)) offer_warpgroups(problem, variants);
   bool fed = !variants.empty();
-  bool aligned = problem.facts.tensors.front().alignment >= 4;
+  // Elements that are loaded one by one take a register each.
+  bool aligned = problem.facts.tensors[0].alignment >= 4 && problem.facts.tensors[1].alignment >= 4;
   int k = dtype == f32 || !aligned ? 16 : 32;
   auto offer = [&](int m, int n, int warps) {
     variants.push_back({{{"m", m}, {"n", n}, {"k", k}}, {.warps = warps}});

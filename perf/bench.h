@@ -50,8 +50,8 @@ class Bench {
   nlohmann::json surroundings() const;
 
  private:
-  /// Microseconds of each arm in one regime; of what is hopeless, of a single launch.
-  std::vector<double> medians(const std::vector<Arm>& arms, bool cold);
+  /// Microseconds of each arm in the call's regime; of what is not worthwhile, of a single launch.
+  std::vector<double> medians(const CallSpec& spec, const std::vector<Arm>& arms);
   /// Both regimes of each arm into the candidate of its place.
   void time(const std::vector<Arm>& arms, const std::vector<Candidate*>& places);
   Row measure_once(const CallSpec& spec, const Accuracy& accuracy);

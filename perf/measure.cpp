@@ -6,6 +6,7 @@
 #include <ATen/ops/empty.h>
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -57,13 +58,19 @@ double Timer::once(const Arm& arm, int launches) {
   return device_->watch.microseconds() / launches;
 }
 
-std::vector<double> Timer::glance(const std::vector<Arm>& arms) {
-  std::vector<double> times;
+Glance Timer::glance(const std::vector<Arm>& arms) {
+  constexpr double kHopeless = 4;
+  Glance seen;
+  double best = std::numeric_limits<double>::infinity();
   for (const Arm& arm : arms) {
     once(arm, 1);  // compiles, loads, fills the allocator
-    times.push_back(once(arm, 1));
+    seen.microseconds.push_back(once(arm, 1));
+    best = std::min(best, seen.microseconds.back());
   }
-  return times;
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    if (seen.microseconds[i] <= kHopeless * best) seen.worthwhile.push_back(i);
+  }
+  return seen;
 }
 
 std::vector<Summary> Timer::cold(const std::vector<Arm>& arms) {

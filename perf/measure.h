@@ -20,20 +20,23 @@ struct Settings {
 /// What is measured: enqueues one call on torch's current stream.
 using Arm = std::function<void()>;
 
-/// What takes so many times as long as the best of its kind is not worth the time of every round.
-inline constexpr double kHopeless = 4;
+struct Glance {
+  std::vector<double> microseconds;
+  std::vector<std::size_t>
+      worthwhile;  ///< places of the arms that take at most four times the best one's time
+};
 
 class Timer {
  public:
   explicit Timer(const Settings& settings = {});
   ~Timer();
 
-  /// Microseconds of one call, of every arm: its second launch alone.
-  std::vector<double> glance(const std::vector<Arm>& arms);
-  /// The same of arms of interest: single launches after the L2 cache was overwritten.
+  /// Microseconds of one call, of every arm: single launches after the L2 cache was overwritten.
   std::vector<Summary> cold(const std::vector<Arm>& arms);
   /// Blocks of back-to-back launches.
   std::vector<Summary> steady(const std::vector<Arm>& arms);
+  /// One launch of every arm, the second: says which are worth more.
+  Glance glance(const std::vector<Arm>& arms);
 
   const Settings& settings() const { return settings_; }
 

@@ -5,6 +5,7 @@
 #include <ATen/SDPBackend.h>
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "perf/inputs.h"
 
@@ -120,15 +121,16 @@ std::vector<Native> worth_measuring(std::vector<Native> all, Timer& timer,
                                     std::vector<std::string>& left_out) {
   std::vector<Arm> arms;
   for (const Native& native : all) arms.emplace_back(native.run);
-  const std::vector<double> times = timer.glance(arms);
-  const double best = *std::min_element(times.begin(), times.end());
+  const Glance seen = timer.glance(arms);
+  const std::set<std::size_t> worthwhile(seen.worthwhile.begin(), seen.worthwhile.end());
   std::vector<Native> kept;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const double factor = times[i] / best;
-    if (factor <= kHopeless) {
+    if (worthwhile.contains(i)) {
       kept.push_back(std::move(all[i]));
     } else {
-      left_out.push_back(fmt::format("{}: {:.1f} times the best one's time", all[i].name, factor));
+      const double best = *std::min_element(seen.microseconds.begin(), seen.microseconds.end());
+      left_out.push_back(
+          fmt::format("{}: {:.1f} times the best one's time", all[i].name, seen.microseconds[i] / best));
     }
   }
   return kept;

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
+#include <fmt/format.h>
 #include <limits>
 
 #include "perf/inputs.h"
@@ -61,6 +62,10 @@ Trial try_kernel(const Call& call, Kernel& kernel, const Expected& expected) {
   trial.accuracy = {error_of(result, expected.reference.reshape(result.sizes())), expected.native,
                     expected.dtype};
   if (!trial.accuracy.holds()) trial.failure = "wrong result: " + trial.accuracy.text();
+  for (std::size_t i = 1; i < trial.outputs.size(); ++i) {
+    if (trial.outputs[i].isnan().any().item<bool>())
+      trial.failure = fmt::format("wrong result: output {} holds what was there before, or NaN", i);
+  }
   return trial;
 }
 

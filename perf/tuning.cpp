@@ -52,18 +52,13 @@ std::vector<Checked> Bench::check(const CallSpec& spec) {
   return checked;
 }
 
-std::vector<double> Bench::medians(const std::vector<Arm>& arms, bool cold) {
-  std::vector<double> times = timer_.glance(arms);
-  const double worth = kHopeless * *std::min_element(times.begin(), times.end());
-  std::vector<std::size_t> kept;
+std::vector<double> Bench::medians(const CallSpec& spec, const std::vector<Arm>& arms) {
+  auto [times, worthwhile] = timer_.glance(arms);
   std::vector<Arm> measured;
-  for (std::size_t i = 0; i < arms.size(); ++i) {
-    if (times[i] > worth) continue;
-    kept.push_back(i);
-    measured.push_back(arms[i]);
-  }
-  const std::vector<Summary> summaries = cold ? timer_.cold(measured) : timer_.steady(measured);
-  for (std::size_t i = 0; i < kept.size(); ++i) times[kept[i]] = summaries[i].median;
+  for (std::size_t i : worthwhile) measured.push_back(arms[i]);
+  const std::vector<Summary> summaries =
+      spec.memory_bound() ? timer_.cold(measured) : timer_.steady(measured);
+  for (std::size_t i = 0; i < summaries.size(); ++i) times[worthwhile[i]] = summaries[i].median;
   return times;
 }
 
@@ -81,7 +76,7 @@ autotune::Record Bench::tune(const CallSpec& spec) {
     if (tried.trial.failure.empty()) arms.emplace_back(std::cref(tried.trial));
   }
   report_("measuring");
-  const std::vector<double> times = medians(arms, spec.memory_bound());
+  const std::vector<double> times = medians(spec, arms);
   const auto natives_end = times.begin() + static_cast<std::ptrdiff_t>(candidates.size());
   const auto best = std::min_element(times.begin(), natives_end);
   autotune::Record record{

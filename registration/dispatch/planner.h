@@ -23,7 +23,8 @@ const autotune::Versions& versions_here();
 autotune::Plan plan_of(const ops::Operator& op, const ops::Problem& problem, const autotune::Device& device,
                        Policy policy);
 
-/// A record of this process: it is used like those of TESSERA_RECORDS, by calls that were not decided before.
+/// Adds a record as if TESSERA_RECORDS held it, in place of one of the same key; from any thread. Calls that
+/// have been decided keep their plan.
 void use_record(autotune::Record record);
 
 /// Plans that are remembered as used: a server sees ever new lengths of sequences.

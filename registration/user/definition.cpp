@@ -137,7 +137,7 @@ Kernel& UserOperator::Definition::kernel(const Program& program, std::span<const
     if (found != kernels_.end()) return *found->second;
   }
   const Target target = dispatch::device_of(device).target;
-  Kernel& kernel = kernel_store::get(lower_to_cuda(program, facts, schedule_, target)->kernel, target);
+  Kernel& kernel = kernel_store::get(lower_on_any_path(program, facts, schedule_, target)->kernel, target);
   const std::unique_lock lock(mutex_);
   kernels_.emplace(std::move(key), &kernel);
   return kernel;

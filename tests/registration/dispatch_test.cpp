@@ -118,6 +118,27 @@ TEST_F(Files, PlansThatAreNotWholeAreAnError) {
   }
 }
 
+TEST(Planner, UsesARecordAtOnce) {
+  const Call call = dispatch::call_of({"linear", {{33, 48}, {17, 48}}});
+  const ops::Problem problem = call.problem();
+  const autotune::Device device = autotune::device_named("H200");
+  const auto plan = [&] { return dispatch::plan_of(call.op(), problem, device, Policy::automatic); };
+  ASSERT_FALSE(plan().tile.has_value());
+  autotune::Record record{.key = dispatch::key_of(call.op(), problem, device),
+                          .library = std::string(version()),
+                          .versions = dispatch::versions_here(),
+                          .native_microseconds = 3,
+                          .native_name = "linear"};
+  for (const ops::Variant& variant : call.op().space(problem, device.target))
+    record.variants.push_back({dispatch::variant_of(variant), 2, 0, ""});
+  dispatch::use_record(record);
+  EXPECT_TRUE(plan().tile.has_value());
+  EXPECT_EQ(plan().source, autotune::Source::user_records);
+  for (autotune::Measurement& variant : record.variants) variant.microseconds = 4;
+  dispatch::use_record(record);  // the same key: in place of the first
+  EXPECT_FALSE(plan().tile.has_value());
+}
+
 /// The plan of a call on an H200 where this is frozen for it.
 class Frozen : public Files {
  protected:

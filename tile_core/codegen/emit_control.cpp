@@ -125,9 +125,9 @@ void Emitter::leave(const Block& block, const std::vector<ValueId>& results) {
   }
 }
 
-/// A result that both blocks leave in one array stays there.
-/// Coordinates that only one side needs are made there: before a loop they would take its registers.
-void Emitter::side(const Block& inner) {
+/// Coordinates that only one block of a branch needs are made there: before a loop they would take its
+/// registers.
+void Emitter::block_of_branch(const Block& inner) {
   bool indexes = false;
   for_each_inst(inner,
                 [&](const Inst& inst) { indexes = indexes || std::holds_alternative<Index>(inst.op); });
@@ -135,12 +135,13 @@ void Emitter::side(const Block& inner) {
   block(inner);
 }
 
+/// A result that both blocks leave in one array stays there.
 void Emitter::branch(const Inst& inst, const If& o) {
   declare_what_outlives(inst);
   std::set<std::string> outside;
   for (const auto& [array, held] : arrays_) outside.insert(array);
-  std::string then = printed([&] { side(o.then); });
-  std::string otherwise = printed([&] { side(o.otherwise); });
+  std::string then = printed([&] { block_of_branch(o.then); });
+  std::string otherwise = printed([&] { block_of_branch(o.otherwise); });
   for (std::size_t i = 0; i < inst.results.size(); ++i) {
     ValueId result = inst.results[i];
     std::string array = name(o.then.yields[i]);

@@ -103,7 +103,7 @@ void Emitter::emit_cast(const Inst& inst, const Cast& o) {
   close();
 }
 
-/// Registers of a layout that no work changes where all factors of the warp are 1.
+/// Multiplies only in warps with a factor that is not 1: their vote is a branch.
 void Emitter::emit_rescale(const Inst& inst, const Binary& o) {
   ValueId id = inst.result();
   const Layout& layout = p_.type(id).layout;

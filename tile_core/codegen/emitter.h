@@ -59,7 +59,7 @@ class Emitter {
 
   // emit_control.cpp
   void loop(const Inst& inst, const Loop& o);
-  void side(const Block& inner);
+  void block_of_branch(const Block& inner);
   void branch(const Inst& inst, const If& o);
   void enter(const Inst& loop, ValueId parameter, ValueId carried);
   void hand_over(const Loop& o);

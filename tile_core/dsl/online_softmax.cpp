@@ -8,7 +8,7 @@
 namespace tessera::dsl {
 namespace {
 
-/// Weights stay below 2^8: f16 holds them, and as many below 1 as it would otherwise.
+/// Powers of two that a score may outgrow a lazy maximum by: f16 holds weights up to 2^15.
 constexpr double kSlack = 8;
 
 /// scale * log2(e), bounded from below so that -inf times it is -inf.

@@ -5,8 +5,10 @@
 
 namespace tessera::dsl {
 
-/// What the weights of a softmax are relative to: `exact`, the largest score so far; `lazy`, one from which
-/// the largest is less than a factor of 256 away: it rises seldom, and sums of weights stand for longer.
+/// What the weights of a softmax are relative to. `exact`: the largest score so far, whose weight is 1.
+/// `lazy`: an earlier largest score, until another weighs more than 2^8: it rises seldom, and sums stand for
+/// longer. Its price: the largest weight is rounded like all others where weights are cast to 16 bits, which
+/// on random scores made the largest error of attention 1.3 to 1.8 times that of `exact`.
 enum class Maximum { exact, lazy };
 
 /// The running maximum and sum of a softmax whose scores arrive tile by tile (Milakov and Gimelshein, arXiv

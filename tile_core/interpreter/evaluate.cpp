@@ -27,11 +27,10 @@ class Evaluation {
         [&](const Size& o) { fill(static_cast<double>(run_.sizes[index_of(o.dim)])); },
         [&](const Index& o) { index(o); },
         [&](const Start& o) { fill(static_cast<double>(run_.start(o.axis, ValueId::none))); },
-        [&](const BlockIndex&) { fill(static_cast<double>(run_.block())); },
-        [&](const BlockCount&) { fill(static_cast<double>(run_.blocks())); },
-        [&](const ClusterIndex&) { fill(static_cast<double>(run_.block() / run_.cluster())); },
-        [&](const ClusterCount&) { fill(static_cast<double>(run_.blocks() / run_.cluster())); },
-        [&](const ClusterRank&) { fill(static_cast<double>(run_.block() % run_.cluster())); },
+        [&](const BlockIndex&) { integer(run_.block()); }, [&](const BlockCount&) { integer(run_.blocks()); },
+        [&](const ClusterIndex&) { integer(run_.block() / run_.cluster()); },
+        [&](const ClusterCount&) { integer(run_.blocks() / run_.cluster()); },
+        [&](const ClusterRank&) { integer(run_.block() % run_.cluster()); },
         [&](const Undefined&) { fill(std::numeric_limits<double>::quiet_NaN()); },
         [&](const Broadcast& o) { each([](double a) { return a; }, o.a); },
         [&](const Cast& o) { unary([](double a) { return a; }, o.a); },
@@ -66,6 +65,7 @@ class Evaluation {
   }
 
  private:
+  void integer(std::int64_t value) { fill(static_cast<double>(value)); }
   void fill(double value) { std::fill(out_.begin(), out_.end(), value); }
 
   const std::vector<int>& aligned(ValueId operand) {

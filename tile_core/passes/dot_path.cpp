@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "tile_core/ir/channel.h"
 #include "tile_core/ir/operands.h"
@@ -67,6 +68,19 @@ AxisId axis_bounded_by_tiles(const Program& p) {
     if (loop == nullptr || loop->axis == AxisId::none) return;
     if (!is_made_of_scalars(p, uses, loop->begin) || !is_made_of_scalars(p, uses, loop->end))
       axis = loop->axis;
+  });
+  return axis;
+}
+
+/// An axis of a dot's rows that something is reduced over: its lanes are spread over warps, and roles pass
+/// nothing between theirs. None: there is none.
+AxisId rows_reduced(const Program& p) {
+  std::set<AxisId> rows;
+  for (const Dot* dot : dots_of(p)) rows.insert(dot_axes(p, *dot).rows);
+  AxisId axis = AxisId::none;
+  for_each_inst(p.body, [&](const Inst& inst) {
+    const Reduce* reduce = std::get_if<Reduce>(&inst.op);
+    if (reduce != nullptr && rows.contains(reduce->axis)) axis = reduce->axis;
   });
   return axis;
 }
@@ -208,6 +222,8 @@ std::string why_not_wgmma(const Program& program, const PassContext& context) {
   if (nests_loops(program.body)) return "a loop stands in the loop of a dot";
   if (AxisId axis = axis_bounded_by_tiles(program); axis != AxisId::none)
     return fmt::format("the loop over '{}' has a bound that is made from a tile", program.axis(axis).name);
+  if (AxisId axis = rows_reduced(program); axis != AxisId::none)
+    return fmt::format("rows are reduced over '{}', across warps", program.axis(axis).name);
   Sharing sharing = sharing_of(program, context);
   if (sharing.row_groups() > 1 && common_rows(program) == AxisId::none)
     return fmt::format("{} warpgroups share a tile, but the dots have no common axis of rows",

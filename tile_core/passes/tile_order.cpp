@@ -14,7 +14,7 @@ const Type kCount{.dtype = i32};
 /// Bytes that the tiles of a section share. Of the 50 MB of second-level cache of sm_90 (NVIDIA H100 Tensor
 /// Core GPU Architecture, "H100 L2 cache"), what is left beside outputs and the next section: attention on an
 /// H200 is fastest with 32 MB of keys and values.
-constexpr std::int64_t kSectionBytes = 32 * 1024 * 1024;
+constexpr std::int64_t kSectionBytes = std::int64_t{32} << 20;
 
 /// Emits arithmetic on numbers of tiles, which are of a type.
 class Emitter {

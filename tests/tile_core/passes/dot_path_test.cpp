@@ -45,6 +45,15 @@ TEST(DotPath, KnowsHowLargeABoxIs) {
             "the dot over 'k': tensor 'a' has 384 lanes of a dim in a tile, and a box 256");
 }
 
+TEST(DotPath, ReducesNoRows) {
+  Product t(64);
+  Var acc = t.p.zeros(f32, {t.m, t.n});
+  for (Axis k : t.p.pipelined(t.K, 64)) acc += dot(t.a(t.m, k), t.b(t.n, k), k);
+  t.out(t.m, t.n) = cast(bf16, acc - reduce_max(acc, t.m));
+  t.sums(t.n) = 0;
+  EXPECT_EQ(why_not(t.p.finish()), "rows are reduced over 'm', across warps");
+}
+
 TEST(DotPath, HasNoLoopBesideADot) {
   Product t(64);
   Var acc = t.p.zeros(f32, {t.m, t.n});

@@ -6,8 +6,8 @@ inline int uniform(int x) {
 inline bool elect() {
   return emulated::block().running % emulated::kLanes == 0;
 }
-/// PTX ISA, "bar.warp.sync": orders the memory accesses of the lanes.
 inline void pin(int&) {}
+/// PTX ISA, "bar.warp.sync": orders the memory accesses of the lanes.
 inline void warp_barrier(const emulated::Place& place = emulated::Place::current()) {
   const int warp = emulated::block().running / emulated::kLanes;
   emulated::attend(emulated::block().warps[warp], emulated::kLanes, true, "lanes of their warp", place);

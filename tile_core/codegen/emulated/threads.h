@@ -49,6 +49,7 @@ T shuffle_xor(T x, int mask, const emulated::Place& place = emulated::Place::cur
   return emulated::shown_by_lanes(x, place)[static_cast<std::size_t>(lane ^ mask)];
 }
 
+/// PTX ISA, "vote.sync".
 inline bool any_of_warp(bool x, const emulated::Place& place = emulated::Place::current()) {
   for (const bool shown : emulated::shown_by_lanes(x, place)) {
     if (shown) return true;
