@@ -12,17 +12,20 @@ class Clusters {
  public:
   Clusters(Run& run, const InterpretOptions& options)
       : run_(run), scheduler_(run, options.order, options.seed), observer_(options.observer) {
-    for (int rank = 0; rank < run.cluster(); ++rank) machines_.emplace_back(run, options.landing, rank);
+    for (int rank = 0; rank < run.cluster(); ++rank) {
+      machines_.emplace_back(run, options.landing, rank);
+      watchers_.emplace_back(run, machines_.back(), observer_);
+    }
     for (Machine& machine : machines_) machine.join(machines_);
   }
 
   void run(std::int64_t first_block) {
     for (int rank = 0; rank < run_.cluster(); ++rank) {
-      Machine& machine = machines_[static_cast<std::size_t>(rank)];
+      const auto at = static_cast<std::size_t>(rank);
+      Machine& machine = machines_[at];
       Instance& block = machine.enter_block();
       run_.enter_block(first_block + rank);
-      const Watcher watcher(run_, machine, observer_);
-      Executor(run_, machine, scheduler_, watcher, block).execute(run_.program.body);
+      Executor(run_, machine, scheduler_, watchers_[at], block).execute(run_.program.body);
     }
     scheduler_.run();
     for (Machine& machine : machines_) machine.leave_block();
@@ -33,6 +36,7 @@ class Clusters {
   Scheduler scheduler_;
   const Observer& observer_;
   std::deque<Machine> machines_;  // by rank
+  std::deque<Watcher> watchers_;  // of the machines: roles run after the block that enters them
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ class PassingRules {
   void role(const Role& role) {
     for_each_inst(role.body, [this](const Inst& inst) {
       const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
-      if (pass != nullptr && pass->step == SlotStep::wait) reads_.insert(pass->slot.channel);
+      if (pass != nullptr && pass->step == SlotStep::wait) reads_.insert(use_of(pass->slot).channel);
     });
     Owned owned;
     block(role.body, owned);
@@ -158,7 +158,7 @@ class PassingRules {
   const Program& p_;
   const Channels& channels_;
   const std::map<ValueId, Protocol>& protocols_;
-  std::set<ValueId> reads_;  // channels that the role waits for
+  std::set<ValueId> reads_;  // channels that the role waits for, by those whose barriers they share
 };
 
 }  // namespace

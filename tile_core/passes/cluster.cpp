@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <fmt/ranges.h>
-#include <utility>
+#include <tuple>
 
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/uses.h"
@@ -95,7 +95,9 @@ Cluster cluster_of(const Program& program, const PassContext& context) {
   if (!asks_for_one(context)) return {};
   const std::vector<Neighbours> all = ClusterChoice(program, context).all();
   // An axis of short tiles, as of one batch each, may well have one tile alone.
-  auto worth = [&](const Neighbours& n) { return std::pair(n.bytes, program.axis(n.axis).extent); };
+  auto worth = [&](const Neighbours& n) {
+    return std::tuple(n.why_not.empty(), n.bytes, program.axis(n.axis).extent);
+  };
   const auto most = std::max_element(
       all.begin(), all.end(), [&](const Neighbours& a, const Neighbours& b) { return worth(a) < worth(b); });
   if (most == all.end() || !most->why_not.empty()) return {};

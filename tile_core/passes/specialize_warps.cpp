@@ -19,7 +19,7 @@ struct Registers {
 /// on a multiprocessor have not the registers of one to deal out: who asked for more would wait for ever.
 Registers registers_for(int groups, bool long_arithmetic, int blocks) {
   if (groups == 1 || blocks > 1) return {};
-  if (groups == 4) return {24, 112};
+  if (groups == 4) return {long_arithmetic ? 32 : 24, 112};
   if (groups == 3) return {32, 160};
   return long_arithmetic ? Registers{40, 232} : Registers{24, 240};
 }

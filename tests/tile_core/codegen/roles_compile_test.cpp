@@ -67,7 +67,17 @@ std::vector<Subject> subjects() {
           linear("linear_128x256_cluster", bf16, 128, 256, "stages=4 cluster=2"),
           linear("linear_64x128_cluster", bf16, 64, 128, "stages=8 groups=1 cluster=2"),
           attention("attention_64_cluster", false, 128, 128, 64, "stages=4 share=turns cluster=2"),
-          attention("attention_128_cluster", false, 128, 128, 128, "stages=2 lag=none cluster=2")};
+          attention("attention_128_cluster", false, 128, 128, 128, "stages=2 lag=none cluster=2"),
+          attention("attention_64_four_groups", false, 256, 64, 64, "stages=4 groups=4 share=together"),
+          attention("attention_64_four_groups_cluster", false, 256, 64, 64,
+                    "stages=4 groups=4 share=together cluster=2")};
+}
+
+Subject named_subject(const std::string& name) {
+  for (Subject& subject : subjects()) {
+    if (subject.name == name) return subject;
+  }
+  throw InternalError("no subject " + name);
 }
 
 KernelText kernel_of(const Subject& s) {
@@ -144,7 +154,7 @@ TEST_P(RolesCompile, TheMachineCodeIsUniform) {
 }
 
 TEST(RolesSass, AStepOfLinearIssuesItsDotsAndWaitsForTheStepBefore) {
-  std::vector<std::string> names = instructions(cubin_of(subjects().at(0)));
+  std::vector<std::string> names = instructions(cubin_of(named_subject("linear_128x192_alternate")));
   EXPECT_EQ(count(names, "HGMMA.64x192x16.F32.BF16"), 8);  // 2 blocks of 64 rows, 4 times 16 of k
   EXPECT_EQ(count(names, "HGMMA"), 8);
   EXPECT_EQ(count(names, "WARPGROUP.DEPBAR.LE gsb0, 0x1"), 1);
@@ -154,7 +164,7 @@ TEST(RolesSass, AStepOfLinearIssuesItsDotsAndWaitsForTheStepBefore) {
 /// Half of the copies go to both blocks, and no arrival in another block fences the GPU: the fences are those
 /// of the cluster's barriers, where it begins and where either role ends.
 TEST(RolesSass, BlocksOfAClusterShareCopies) {
-  std::vector<std::string> names = instructions(cubin_of(subjects().at(10)));
+  std::vector<std::string> names = instructions(cubin_of(named_subject("linear_128x128_alternate_cluster")));
   EXPECT_EQ(count(names, "UTMALDG.2D"), 2);
   EXPECT_EQ(count(names, "UTMALDG.2D.MULTICAST"), 1);
   EXPECT_EQ(count(names, "UCGABAR_ARV"), 3);
@@ -164,7 +174,7 @@ TEST(RolesSass, BlocksOfAClusterShareCopies) {
 /// The exponentials stand between the wait for their scores and the next iteration's wait for the dot that
 /// trails: they run under it.
 TEST(RolesSass, ExponentialsRunUnderTheTrailingDot) {
-  std::vector<std::string> names = instructions(cubin_of(subjects().at(4)));
+  std::vector<std::string> names = instructions(cubin_of(named_subject("attention_128")));
   EXPECT_EQ(count(names, "HGMMA.64x128x16.F32.BF16"), 32);
   auto wait = std::find_if(names.begin(), names.end(), [](const std::string& n) {
     return n.starts_with("WARPGROUP.DEPBAR.LE gsb0, 0x1");

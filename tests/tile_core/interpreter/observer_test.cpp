@@ -1,4 +1,5 @@
 #include <fmt/ranges.h>
+#include <map>
 
 #include "tests/support/programs.h"
 #include "tests/support/same_result.h"
@@ -70,6 +71,27 @@ TEST(Observer, SeesWaitsAfterWhatTheyWaitFor) {
     }
     EXPECT_LT(place("1.0 release %0 0/0"), place("0.0 acquire %0 0/1"));
     EXPECT_LT(place("0.0 acquire %0 0/2"), static_cast<std::ptrdiff_t>(texts.size()));
+  }
+}
+
+/// Both blocks of a cluster pass the same slots, but copy from their own places: rows of their own, and a
+/// part of the columns each.
+TEST(Observer, SeesTheBlocksOfAClusterApart) {
+  const Program p = test::program("gemm_cluster");
+  std::map<std::int64_t, std::vector<std::string>> texts;
+  const auto observer = [&](const Executed& executed) {
+    if (executed.role == nullptr || !executed.role->elected) return;
+    if (std::string one = text(p, executed); !one.empty()) texts[executed.block].push_back(one);
+  };
+  for (Order order : {Order::first, Order::last, Order::random}) {
+    texts.clear();
+    test::outputs(p, {{{"M", 128}, {"N", 16}, {"K", 16}}}, {.order = order, .observer = observer});
+    auto block = [](int rows, int columns) {
+      return std::vector<std::string>{"0.0 loop [0]", "0.0 acquire %0 0/0",
+                                      fmt::format("0.0 copy [{}, 0] %0 0/0", rows),
+                                      fmt::format("0.0 copy [{}, 0] %1 0/0", columns), "0.0 commit %0 0/0"};
+    };
+    EXPECT_EQ(texts, (decltype(texts){{0, block(0, 0)}, {1, block(64, 8)}}));
   }
 }
 

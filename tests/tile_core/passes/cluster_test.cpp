@@ -46,6 +46,22 @@ Program columns_alone(int n) {
   return p.finish();
 }
 
+/// The product, and beside it that of the upper left triangle of a second pair: its loop is longer the
+/// further down the rows are.
+Program product_and_triangle() {
+  Builder p("product_and_triangle");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K"), L = p.dim("L");
+  In a = p.in("a", bf16, {M, K}), b = p.in("b", bf16, {N, K});
+  In u = p.in("u", bf16, {M, L}), v = p.in("v", bf16, {N, L});
+  Out c = p.out("c", f32, {M, N});
+  Axis rows = p.grid(M, 64), columns = p.grid(N, 256);
+  Var acc = p.zeros(f32, {rows, columns});
+  for (Axis k : p.pipelined(K, 64)) acc += dot(a(rows, k), b(columns, k), k);
+  for (Axis l : p.pipelined(L, 64, 0, min(L, rows.end()))) acc += dot(u(rows, l), v(columns, l), l);
+  c(rows, columns) = acc;
+  return p.finish();
+}
+
 PassContext context_of(const Program& p, Schedule schedule) {
   PassContext context{{}, schedule, Target::named("sm_90a")};
   for (const TensorDecl& tensor : p.tensors) {
@@ -70,6 +86,11 @@ TEST(Cluster, IsAlongTheAxisThatMostOfTheStreamDoesNotDependOn) {
   EXPECT_EQ(chosen(product(128, 64, 64)), "n");
   EXPECT_EQ(chosen(product(128, 128, 64)), "m") << "of equal ones the longest, then the slowest";
   EXPECT_EQ(chosen(test::named_case("roles_attention").program), "i");
+}
+
+/// That of the most bytes is out where one loop of several differs along it.
+TEST(Cluster, IsAlongAnAxisOfWhichNoLoopDepends) {
+  EXPECT_EQ(chosen(product_and_triangle()), "n");
 }
 
 TEST(Cluster, IsNoneWhereTheScheduleAsksForNone) {
