@@ -54,7 +54,7 @@ void Emitter::emit_release(const Slot& slot) {
   }
   if (!once) line("warp_barrier();");
   if (blocks == 1) return line("mbarrier_arrive({}, {});", at, once ? "leader" : "lane == 0");
-  line("mbarrier_arrive_there({}, base_of_lane != 0{});", mbarrier(slot, false, "base_of_lane"),
+  line("mbarrier_arrive_there({}, lane < {}{});", mbarrier(slot, false, "base_of_lane"), blocks,
        once ? " && warp == 0" : "");
 }
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "tile_core/codegen/emitter.h"
+#include "tile_core/ir/named_barriers.h"
 #include "tile_core/ir/operands.h"
 
 namespace tessera::codegen {
@@ -100,9 +101,10 @@ void Emitter::emit_role(const Role& role, int first_warp) {
   if (releases_in_cluster(role))
     line("const unsigned base_of_lane = lane < {} ? address_in_block(base, lane) : 0;",
          p_.launch.cluster.blocks);
-  if (holds<Barrier>(role.body)) own_barrier_ = std::exchange(next_barrier_, next_barrier_ + role.instances);
-  if (role.instances > 1 && holds<TakeTurn, PassTurn>(role.body)) {
-    first_turn_ = std::exchange(next_barrier_, next_barrier_ + role.instances);
+  const RoleBarriers barriers = barriers_of(role);
+  own_barrier_ = std::exchange(next_barrier_, next_barrier_ + barriers.all());
+  first_turn_ = own_barrier_ + barriers.meet;
+  if (barriers.turn > 0) {
     line("if (instance == {}) arrive<{}, {}, {}>(0);", role.instances - 1, first_turn_, role.instances,
          2 * threads());
   }
@@ -129,7 +131,6 @@ void Emitter::emit_barrier() {
 
 void Emitter::emit_turn(bool take) {
   int instances = role_->instances;
-  if (instances == 1) return;
   std::string numbers = fmt::format("{}, {}, {}", first_turn_, instances, 2 * threads());
   if (take) return line("meet<{}>(instance);", numbers);
   line("arrive<{}>(instance + 1 == {} ? 0 : instance + 1);", numbers, instances);

@@ -3,12 +3,12 @@
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/emitter.h"
 #include "tile_core/codegen/fragments.h"
+#include "tile_core/ir/channel.h"
 
 namespace tessera::codegen {
 namespace {
 
 constexpr int kStep = 16;    // values of the contracted axis that one instruction takes
-constexpr int kLines = 8;    // that a swizzle's pattern repeats after
 constexpr int kElement = 2;  // bytes
 constexpr int kUnit = 16;    // bytes that addresses and strides of a descriptor count in
 
@@ -34,7 +34,9 @@ struct Emitter::Operand {
   /// What the low word has besides the address: the stride from atom to atom along a contiguous free axis.
   std::string low() const { return major ? fmt::format(" + {:#x}", atom / kUnit << 16) : ""; }
   /// Groups of 8 lines stand one after another.
-  unsigned high() const { return static_cast<unsigned>(kLines * width / kUnit) | swizzle_mode(width) << 30; }
+  unsigned high() const {
+    return static_cast<unsigned>(kPatternRows * width / kUnit) | swizzle_mode(width) << 30;
+  }
   /// In units, from the operand's start to `free` of its free axis and `contracted` of the other.
   int at(int free, int contracted) const {
     int line = major ? contracted : free;

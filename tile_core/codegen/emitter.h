@@ -136,7 +136,7 @@ class Emitter {
   bool needs_leader(const Role& role) const;
   bool releases_in_cluster(const Role& role) const;
   void emit_registers(const Role& role);
-  bool clusters() const { return p_.launch.cluster.blocks > 1; }
+  bool clusters() const { return !p_.launch.cluster.alone(); }
   void emit_barrier();
   void emit_turn(bool take);
 

@@ -44,7 +44,8 @@ std::vector<Instance*> Machine::enter_roles(const Roles& roles) {
       for (int i = 0; i < role.instances; ++i) {
         const int in_cluster = static_cast<int>(instances_.size()) * run_.cluster() + rank_;
         instances_.emplace_back(run_.program, in_cluster, number, role, i);
-        if (run_.cluster() > 1) instances_.back().name += fmt::format(" of block {}", rank_);
+        if (!run_.program.launch.cluster.alone())
+          instances_.back().name += fmt::format(" of block {}", rank_);
       }
       ++number;
     }

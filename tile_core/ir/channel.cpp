@@ -9,8 +9,7 @@
 namespace tessera {
 namespace {
 
-constexpr int kAccess = 16;      // bytes, of the widest access
-constexpr int kPatternRows = 8;  // that a swizzle's pattern repeats after
+constexpr int kAccess = 16;  // bytes, of the widest access
 
 /// The channel whose barriers a channel shares, by channel; those without another stand for themselves.
 using Roots = std::map<ValueId, ValueId>;

@@ -12,6 +12,7 @@ std::int64_t slot_bytes(const Program& program, const Type& type, const Channel&
 int slot_alignment(const Channel& channel);
 
 inline constexpr int kBarrierBytes = 16;  ///< of a slot: two mbarriers
+inline constexpr int kPatternRows = 8;    ///< that a swizzle's pattern repeats after
 inline constexpr int kMaxBox = 256;       ///< lanes of a dim that one bulk copy takes
 
 /// How a channel passes slots between roles. Each slot has two mbarriers: `full` at channel.barriers + 8 *

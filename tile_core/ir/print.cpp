@@ -84,9 +84,8 @@ void Printer::declarations() {
   for (const ScalarDecl& s : p_.scalars) line(1, fmt::format("scalar {}: {}", s.name, name_of(s.dtype)));
   if (p_.grid.empty()) return;
   const Cluster& cluster = p_.launch.cluster;
-  std::string of = cluster.axis == AxisId::none
-                       ? ""
-                       : fmt::format(" cluster {} along {}", cluster.blocks, axis(cluster.axis));
+  std::string of =
+      cluster.alone() ? "" : fmt::format(" cluster {} along {}", cluster.blocks, axis(cluster.axis));
   line(1, "grid " + list(p_.grid, [this](AxisId a) { return axis(a); }) + of);
 }
 

@@ -19,6 +19,14 @@ AxisId Program::new_axis(AxisInfo info) {
   return static_cast<AxisId>(axes.size() - 1);
 }
 
+Op walker_index(const Cluster& cluster) {
+  return cluster.alone() ? Op(BlockIndex{}) : Op(ClusterIndex{});
+}
+
+Op walker_count(const Cluster& cluster) {
+  return cluster.alone() ? Op(BlockCount{}) : Op(ClusterCount{});
+}
+
 const char* name_of(Stage stage) {
   constexpr std::array kNames = {"tile",  "mapped", "masked", "placed", "laid_out",
                                  "roled", "device", "synced", "ready"};

@@ -52,6 +52,7 @@ struct ScalarDecl {
 struct Cluster {
   AxisId axis = AxisId::none;  ///< none: every block is alone
   int blocks = 1;
+  bool alone() const { return axis == AxisId::none; }
   bool operator==(const Cluster&) const = default;
 };
 
@@ -91,6 +92,11 @@ struct Program {
   ValueId new_value(Type type);
   AxisId new_axis(AxisInfo info);
 };
+
+/// Who walks the grid is every block or, where they form clusters, every cluster: its number, and how many
+/// there are.
+Op walker_index(const Cluster& cluster);
+Op walker_count(const Cluster& cluster);
 
 const char* name_of(Stage stage);
 const char* name_of(AxisKind kind);

@@ -44,9 +44,18 @@ Varying varying_in(const Role& role) {
 }
 
 Varying varying_in_cluster(const Program& program) {
+  std::set<ValueId> own;  // channels that a block fills for itself: those of multicast copies are alike
+  for_each_inst(program.body, [&](const Inst& inst) {
+    const CopyIn* copy = std::get_if<CopyIn>(&inst.op);
+    if (copy != nullptr && !copy->multicast) own.insert(copy->to.channel);
+    if (const WriteShared* write = std::get_if<WriteShared>(&inst.op)) own.insert(write->to.channel);
+  });
   std::set<ValueId> from;
   for_each_inst(program.body, [&](const Inst& inst) {
-    if (holds_any<BlockIndex, ClusterRank>(inst.op)) from.insert(inst.result());
+    if (inst.results.empty() || std::holds_alternative<Channel>(inst.op)) return;
+    bool varies = holds_any<BlockIndex, ClusterRank>(inst.op);
+    for_each_operand(inst.op, [&](ValueId id) { varies = varies || own.contains(id); });
+    if (varies) from.insert(inst.results.begin(), inst.results.end());
   });
   return {program.body, std::move(from)};
 }

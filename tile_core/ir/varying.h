@@ -24,7 +24,8 @@ class Varying {
 
 /// The values that instances of a role may disagree on.
 Varying varying_in(const Role& role);
-/// The values that blocks of a cluster may disagree on; from Stage::mapped on.
+/// The values that blocks of a cluster may disagree on, also by what each reads in its own shared memory;
+/// from Stage::mapped on.
 Varying varying_in_cluster(const Program& program);
 
 }  // namespace tessera

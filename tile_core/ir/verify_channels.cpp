@@ -6,8 +6,7 @@
 namespace tessera {
 namespace {
 
-constexpr int kMbarrier = 8;     // bytes
-constexpr int kPatternRows = 8;  // that a swizzle's pattern repeats after
+constexpr int kMbarrier = 8;  // bytes
 
 class ChannelRules {
  public:

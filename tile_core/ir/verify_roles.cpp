@@ -1,3 +1,4 @@
+#include "tile_core/ir/named_barriers.h"
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/print.h"
 #include "tile_core/ir/verify_parts.h"
@@ -11,7 +12,6 @@ constexpr int kMinRegisters = 24;  // of a thread, by setmaxnreg
 constexpr int kMaxRegisters = 256;
 constexpr int kRegisterStep = 8;
 constexpr int kAllRegisters = 65536;  // of a multiprocessor
-constexpr int kBarriers = 16;         // of a block, the first of them for all its threads
 
 bool is_scalar(const Program& p, const Inst& inst) {
   return std::all_of(inst.results.begin(), inst.results.end(),
@@ -24,7 +24,7 @@ class RoleRules {
       : p_(program), inst_(inst), roles_(roles) {}
 
   void run() const {
-    int warps = 0, registers = 0, barriers = 1;
+    int warps = 0, registers = 0, barriers = 1;  // the block's
     for (const Role& role : roles_.roles) {
       if (role.warps < 1 || role.instances < 1)
         fail(fmt::format("a role has {} instances of {} warps", role.instances, role.warps));
@@ -32,10 +32,10 @@ class RoleRules {
       warps += role.warps * role.instances;
       registers += role.warps * role.instances * kLanes * role.registers;
       for_each_inst(role.body, [&](const Inst& inst) { in_role(role, inst); });
-      barriers += barriers_of(role);
+      barriers += barriers_of(role).all();
     }
-    if (barriers > kBarriers)
-      fail(fmt::format("the roles take {} barriers, a block has {}", barriers, kBarriers));
+    if (barriers > kNamedBarriers)
+      fail(fmt::format("the roles take {} barriers, a block has {}", barriers, kNamedBarriers));
     if (warps != p_.launch.warps)
       fail(fmt::format("the roles have {} warps, the block has {}", warps, p_.launch.warps));
     if (registers > kAllRegisters)
@@ -57,16 +57,6 @@ class RoleRules {
       fail(fmt::format("a role with registers of its own has warps {} to {}, which are no warpgroups of {}",
                        first_warp, first_warp + role.warps * role.instances - 1, kWarpgroup));
     }
-  }
-
-  /// Each instance has one to meet at, and one for its turn.
-  static int barriers_of(const Role& role) {
-    bool meets = false, turns = false;
-    for_each_inst(role.body, [&](const Inst& inst) {
-      meets = meets || std::holds_alternative<Barrier>(inst.op);
-      turns = turns || holds_any<TakeTurn, PassTurn>(inst.op);
-    });
-    return role.instances * (int{meets} + int{turns});
   }
 
   void in_role(const Role& role, const Inst& inst) const {

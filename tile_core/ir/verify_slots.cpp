@@ -7,8 +7,7 @@
 namespace tessera {
 namespace {
 
-constexpr int kAlignment = 16;   // bytes, of the widest access
-constexpr int kPatternRows = 8;  // that a swizzle's pattern repeats after
+constexpr int kAlignment = 16;  // bytes, of the widest access
 constexpr std::size_t kMaxBoxDims = 5;
 
 class SlotRules {

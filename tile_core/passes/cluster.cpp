@@ -4,14 +4,13 @@
 #include <fmt/ranges.h>
 #include <tuple>
 
+#include "tile_core/ir/channel.h"
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/uses.h"
 #include "tile_core/passes/work_of.h"
 
 namespace tessera {
 namespace {
-
-constexpr int kPatternRows = 8;  // that a swizzle's pattern repeats after
 
 /// What blocks that are neighbours along an axis could share.
 struct Neighbours {

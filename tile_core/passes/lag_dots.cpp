@@ -36,8 +36,9 @@ void for_each_use(const Inst& inst, const Visit& visit) {
 
 /// How a loop's body comes apart around a dot whose register operand is made from another dot of the same
 /// iteration. A rotated body does, of the iteration before, `operand`: what only makes the dependent dot's
-/// operand and its accumulator, none of which should hold up a turn; `first` up to the other dot; of the
-/// iteration before, `trails`: the dependent dot and its slot's passing; and the `rest`.
+/// operand and its accumulator, as far as it is pointwise, none of which should hold up a turn; `first` up to
+/// the other dot; of the iteration before, `trails`: the dependent dot, what else makes its accumulator, and
+/// its slot's passing; and the `rest`.
 struct Parts {
   std::size_t carried = 0;  ///< the accumulator's place among what the loop carries
   std::vector<const Inst*> operand, first, trails, rest;
@@ -71,6 +72,7 @@ class FindParts {
     if (source == nullptr) return std::nullopt;
     trailing_ = {last};
     if (!follow(loop_.parameters[i], *last) || !take_slot(dot->b)) return std::nullopt;
+    if (trailing_.contains(source)) return std::nullopt;
     absorb(dot->a);
     return reads_other_parameters(loop_.parameters[i]) ? std::nullopt : std::optional(split(i, *source));
   }
@@ -147,14 +149,24 @@ class FindParts {
     for_each_use(*inst, [this](ValueId id) { absorb(id); });
   }
 
+  /// Whether an instruction takes what one of some others makes.
+  bool uses_any(const Inst& inst, const std::vector<const Inst*>& others) const {
+    bool found = false;
+    for_each_use(inst, [&](ValueId id) {
+      found = found || std::find(others.begin(), others.end(), made_here(id)) != others.end();
+    });
+    return found;
+  }
+
   Parts split(std::size_t i, const Inst& source) const {
     Parts parts{.carried = i};
     for (const Inst& inst : loop_.body.insts) {
       const bool trails = trailing_.contains(&inst);
-      auto& part = operand_.contains(&inst) || (trails && computes(inst)) ? parts.operand
-                   : trails                                               ? parts.trails
-                   : &inst <= &source                                     ? parts.first
-                                                                          : parts.rest;
+      const bool moves = operand_.contains(&inst) || (trails && computes(inst));
+      auto& part = moves && !uses_any(inst, parts.trails) ? parts.operand
+                   : moves || trails                      ? parts.trails
+                   : &inst <= &source                     ? parts.first
+                                                          : parts.rest;
       part.push_back(&inst);
     }
     auto cross = [&](ValueId id) {
@@ -313,11 +325,11 @@ void check_turns(const Program& program, const PassContext& context, std::size_t
   const bool groups =
       std::any_of(roles.begin(), roles.end(), [](const Role& role) { return role.instances > 1; });
   if (groups && trailing > 0) return;
-  throw UserError::format(
-      "tile error: schedule '{}' is illegal for '{}' on {}\n   turns are taken around lagging dots: share is "
-      "turns, and {}\n   help: share=together",
-      to_text(context.schedule), program.name, context.target.arch,
-      groups ? "no dot trails another of its loop" : "one group has none to take turns with");
+  const char* missing =
+      groups ? "no dot trails another of its loop" : "one group has none to take turns with";
+  throw illegal_schedule(program, context.schedule, context.target,
+                         {{"turns are taken around lagging dots",
+                           fmt::format("share is turns, and {}\n   help: share=together", missing)}});
 }
 
 }  // namespace

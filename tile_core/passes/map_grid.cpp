@@ -22,8 +22,7 @@ class Starts {
     if (!p.grid.empty()) {
       const Work work = work_of(p);
       const bool longest = longest_first(p, context, work);
-      const bool clusters = p.launch.cluster.axis != AxisId::none;
-      ValueId number = r.emit(clusters ? Op(ClusterIndex{}) : Op(BlockIndex{}), kIndex, {});
+      ValueId number = r.emit(walker_index(p.launch.cluster), kIndex, {});
       starts_ =
           longest ? emit_longest_first(r, number, work) : emit_plain_order(r, number, raster_of(p, context));
     }
@@ -67,19 +66,19 @@ class Body : public IndexArithmetic<Body> {
   Program& p_;
 };
 
-/// The same for a block that stays: a loop over the tiles of the grid, or those of a cluster, from its own
-/// number in steps of the number of blocks.
+/// The same for a block that stays: a loop over the grid from its walker's number, in steps of the number of
+/// walkers.
 Program looped(Program p) {
   Block once = std::exchange(p.body, {});
-  const bool clusters = p.launch.cluster.axis != AxisId::none;
-  auto first = std::find_if(once.insts.begin(), once.insts.end(),
-                            [](const Inst& inst) { return holds_any<BlockIndex, ClusterIndex>(inst.op); });
+  const Op own = walker_index(p.launch.cluster);
+  auto first =
+      std::find_if(once.insts.begin(), once.insts.end(), [&](const Inst& inst) { return inst.op == own; });
   Loop loop{.axis = AxisId::none};
   loop.start = first->result();
   once.insts.erase(first);
   Body body(p);
-  loop.begin = body.emit(clusters ? Op(ClusterIndex{}) : Op(BlockIndex{}), kIndex);
-  loop.step = body.emit(clusters ? Op(ClusterCount{}) : Op(BlockCount{}), kIndex);
+  loop.begin = body.emit(own, kIndex);
+  loop.step = body.emit(walker_count(p.launch.cluster), kIndex);
   loop.end = ValueId::none;
   for (AxisId axis : p.grid) {
     const int lanes = p.cluster_lanes(axis);

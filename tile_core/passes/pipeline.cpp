@@ -34,21 +34,17 @@ std::string fields_of_warpgroups(Schedule s) {
 }
 
 void check_legal(const Program& program, const PassContext& c) {
-  std::string sentences;
-  for (const BrokenRule& broken : illegal(program, c.facts, c.schedule, c.target)) {
-    sentences += fmt::format("\n   {}: {}", broken.rule, broken.sentence);
-  }
+  std::vector<BrokenRule> broken = illegal(program, c.facts, c.schedule, c.target);
   if (std::string fields = fields_of_warpgroups(c.schedule); !fields.empty()) {
     if (std::string why = why_not_wgmma(program, c); !why.empty()) {
-      sentences += fmt::format("\n   warpgroups do dots: {} is for wgmma, and dots are not: {}", fields, why);
+      broken.push_back(
+          {"warpgroups do dots", fmt::format("{} is for wgmma, and dots are not: {}", fields, why)});
     } else if (std::string alone = why_no_cluster(program, c); !alone.empty()) {
-      sentences += fmt::format("\n   blocks of a cluster share copies: cluster is {}, but {}",
-                               c.schedule.cluster, alone);
+      broken.push_back({"blocks of a cluster share copies",
+                        fmt::format("cluster is {}, but {}", c.schedule.cluster, alone)});
     }
   }
-  if (sentences.empty()) return;
-  throw UserError::format("tile error: schedule '{}' is illegal for '{}' on {}{}", to_text(c.schedule),
-                          program.name, c.target.arch, sentences);
+  if (!broken.empty()) throw illegal_schedule(program, c.schedule, c.target, broken);
 }
 
 void verify_after(const char* pass, const Program& program) {

@@ -36,7 +36,7 @@ class Producer : RoleWriter {
   Role role(int registers) {
     Role role{.warps = kGroupWarps, .registers = registers, .elected = true};
     b_.enter(&role.body);
-    if (p_.launch.cluster.axis != AxisId::none) rank_ = b_.emit(ClusterRank{}, kIndex);
+    if (!p_.launch.cluster.alone()) rank_ = b_.emit(ClusterRank{}, kIndex);
     Block body = write(p_.body);
     std::move(body.insts.begin(), body.insts.end(), std::back_inserter(role.body.insts));
     return role;
@@ -250,7 +250,7 @@ Program specialize_warps(const Program& in, const PassContext& context) {
   out.body = {};
   out.types.clear();
   RoleBuilder shared = shared_part(in, out, streams);
-  const bool long_arithmetic = raster_of(in, context) > 1 || in.launch.cluster.axis != AxisId::none;
+  const bool long_arithmetic = raster_of(in, context) > 1 || !in.launch.cluster.alone();
   const Registers registers = registers_for(sharing.groups, long_arithmetic, context.schedule.blocks);
   Roles roles;
   roles.roles.push_back(Producer(shared, streams, sharing).role(registers.producer));

@@ -98,8 +98,7 @@ class Streams {
     const Cluster& cluster = p_.launch.cluster;
     bool varies = std::any_of(load.subscripts.begin(), load.subscripts.end(),
                               [&](const Subscript& s) { return varying_(s.value); });
-    return cluster.axis == AxisId::none || varies ? AxisId::none
-                                                  : cut_axis(p_, context_, load, cluster.blocks);
+    return cluster.alone() || varies ? AxisId::none : cut_axis(p_, context_, load, cluster.blocks);
   }
 
   /// Slowest axis first: as the tensor's dims, but for its contiguous one, which is last.

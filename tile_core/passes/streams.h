@@ -13,9 +13,9 @@ struct Stream {
   const Loop* loop = nullptr;  ///< that it stands in; null: none but the loop over tiles
   std::size_t root = 0;        ///< the stream whose barriers it shares, or itself
   bool last = true;            ///< of those that share barriers, in program order
-  const Inst* last_use =
-      nullptr;  ///< in the load's block: the last that reads the tile, or one that it leads
-  Type type;    ///< of the channel
+  /// In the load's block: the last that reads the tile, or one whose root it is.
+  const Inst* last_use = nullptr;
+  Type type;  ///< of the channel
   /// Where all blocks of a cluster load the same tile: each copies a part along this axis, to all.
   AxisId shared_along = AxisId::none;
   Channel channel;

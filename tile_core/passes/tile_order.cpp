@@ -31,8 +31,8 @@ class Emitter {
   ValueId counted(ValueId index) { return cast(index, type_); }
   ValueId widened(ValueId number) { return cast(number, kIndex); }
 
-  /// Of the positions along an axis, each of a tile or, along that of clusters, of the tiles of one, the
-  /// number: ceil(size / lanes).
+  /// The number of positions along an axis: ceil(size / lanes). A position has one tile or, along the axis of
+  /// clusters, one for each block of a cluster.
   ValueId tiles(AxisId axis, ValueId lanes) {
     ValueId sized = size(p_.axis(axis).dim);
     ValueId last = index(p_.cluster_lanes(axis) - 1);
@@ -168,16 +168,15 @@ class LongestFirst : Emitter {
   }
 
   /// The number of the tile at a position. Steps are counted from the last, which is not turned and may be
-  /// ragged: all others have a tile for every block, so that each step is a permutation of its numbers.
+  /// ragged: all others have a tile for every walker, so that each step is a permutation of its numbers.
   ValueId turned(ValueId position, ValueId count) {
-    const bool clusters = p_.launch.cluster.axis != AxisId::none;
-    ValueId blocks = counted(r_.emit(clusters ? Op(ClusterCount{}) : Op(BlockCount{}), kIndex, {}));
-    ValueId last = binary(BinaryFn::div, binary(BinaryFn::sub, count, constant(1)), blocks);
-    ValueId step = binary(BinaryFn::div, position, blocks);
-    ValueId first = binary(BinaryFn::mul, step, blocks);
-    ValueId block = binary(BinaryFn::sub, position, first);
+    ValueId walkers = counted(r_.emit(walker_count(p_.launch.cluster), kIndex, {}));
+    ValueId last = binary(BinaryFn::div, binary(BinaryFn::sub, count, constant(1)), walkers);
+    ValueId step = binary(BinaryFn::div, position, walkers);
+    ValueId first = binary(BinaryFn::mul, step, walkers);
+    ValueId walker = binary(BinaryFn::sub, position, first);
     ValueId left = binary(BinaryFn::sub, last, step);
-    return binary(BinaryFn::add, first, mirrored_where_odd(left, block, blocks));
+    return binary(BinaryFn::add, first, mirrored_where_odd(left, walker, walkers));
   }
 
   /// Sections after this one.

@@ -14,17 +14,17 @@ bool longest_first(const Program& program, const PassContext& context, const Wor
 
 using AxisStarts = std::map<AxisId, ValueId>;
 
-/// The starts of the grid's axes of the tile of a number, or of this block's of the tiles of a cluster's
-/// number: in the mixed radix of the tile counts, the last
-/// axis fastest; where the two last axes are rastered (in bands of `raster` rows, more than 1), they count as
-/// one.
+/// The starts of the grid's axes at the position of a number. Positions are counted along the axes, the last
+/// axis fastest; where the two last are rastered (in bands of `raster` rows, more than 1), they count as one.
+/// A position has one tile or, where blocks form clusters, one for each: then the starts are this block's.
 AxisStarts emit_plain_order(Rewriter& r, ValueId number, int raster);
 
-/// The same where `work` differs along one axis, for a block that visits the positions block_index,
-/// block_index + block_count, ... A section is as many tiles of the other axes as share what the second-level
-/// cache holds; in it the axis is slowest. The last section goes from the longest tiles to the shortest, the
-/// one before it the other way, and so on: tiles of one step of the blocks are alike, also where a section
-/// ends. So are the blocks' sums, since in every second step the blocks take their tiles in reverse.
+/// The same where `work` differs along one axis, for the walker of the grid (program.h) that takes the
+/// positions walker_index, walker_index + walker_count, ... A section is as many tiles of the other axes as
+/// share what the second-level cache holds; in it the axis is slowest. The last section goes from the longest
+/// tiles to the shortest, the one before it the other way, and so on: tiles of one step of the walkers are
+/// alike, also where a section ends. So are the walkers' sums, since in every second step they take their
+/// tiles in reverse.
 AxisStarts emit_longest_first(Rewriter& r, ValueId position, const Work& work);
 
 }  // namespace tessera

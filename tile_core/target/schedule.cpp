@@ -119,7 +119,7 @@ constexpr int kMaxBlocks = 16;
 constexpr int kMaxVector = 16;
 constexpr int kMaxGroups = 4;
 constexpr int kMaxRaster = 64;
-constexpr int kMaxCluster = 2;  // more leave multiprocessors of a GPC idle
+constexpr int kMaxCluster = 2;  // hardware takes 8, but more than 2 leave multiprocessors of a GPC idle
 
 /// Of a block, as far as the schedule says: 0 where it does not. Consumer warpgroups come with a producer's.
 int warps_of(const Schedule& s) {
@@ -279,6 +279,14 @@ std::vector<BrokenRule> illegal(const Program& program, const Facts& facts, cons
   std::vector<BrokenRule> broken = broken_fields(schedule);
   add_broken(kCallRules, call, broken);
   return broken;
+}
+
+UserError illegal_schedule(const Program& program, const Schedule& schedule, const Target& target,
+                           const std::vector<BrokenRule>& broken) {
+  std::string sentences;
+  for (const BrokenRule& one : broken) sentences += fmt::format("\n   {}: {}", one.rule, one.sentence);
+  return UserError::format("tile error: schedule '{}' is illegal for '{}' on {}{}", to_text(schedule),
+                           program.name, target.arch, sentences);
 }
 
 }  // namespace tessera

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tile_core/base/user_error.h"
 #include "tile_core/ir/program.h"
 #include "tile_core/target/facts.h"
 #include "tile_core/target/target.h"
@@ -61,5 +62,9 @@ struct BrokenRule {
 /// Every rule that the schedule breaks for this program on this target; empty: legal.
 std::vector<BrokenRule> illegal(const Program& program, const Facts& facts, const Schedule& schedule,
                                 const Target& target);
+/// What to throw where it breaks some: the schedule, the program, the target, and each rule with its
+/// sentence.
+UserError illegal_schedule(const Program& program, const Schedule& schedule, const Target& target,
+                           const std::vector<BrokenRule>& broken);
 
 }  // namespace tessera

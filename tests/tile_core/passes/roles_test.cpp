@@ -1,6 +1,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/emulated_result.h"
 #include "tile_core/base/error.h"
+#include "tile_core/dsl/math.h"
 #include "tile_core/passes/cluster.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/pipeline.h"
@@ -43,6 +44,51 @@ TEST_P(Roles, KeepValuesUnderOtherSchedules) {
   keeps_values(c, call, {.stages = 1, .grid = Grid::once});
   keeps_values(c, call, {.stages = 3, .raster = 2});
   keeps_values(c, call, {.stages = 2, .order = TileOrder::plain});
+}
+
+/// acc[i, e] is divided by what a reduction makes of it, before the dot of an iteration adds to it.
+Program divided_by_its_largest() {
+  using namespace dsl;
+  Builder p("divided_by_its_largest");
+  Dim I = p.dim("I"), J = p.dim("J"), D = p.dim("D"), E = p.dim("E");
+  In q = p.in("q", bf16, {I, D}), k = p.in("k", bf16, {J, D}), v = p.in("v", bf16, {J, E});
+  Out out = p.out("out", f32, {I, E});
+  Axis i = p.grid(I, 128), d = p.all(D, 64), e = p.all(E, 64);
+  Tile rows = q(i, d);
+  Var acc = p.zeros(f32, {i, e});
+  for (Axis j : p.pipelined(J, 64)) {
+    Tile weights = exp2(dot(rows, k(j, d), d) * 0.01);
+    acc = acc / (reduce_max(abs(acc), e) + 1) + dot(cast(bf16, weights), v(j, e), j);
+  }
+  out(i, e) = acc;
+  return p.finish();
+}
+
+/// What a loop carries to a dot feeds another dot, on which the first depends.
+Program fed_back() {
+  using namespace dsl;
+  Builder p("fed_back");
+  Dim I = p.dim("I"), J = p.dim("J"), E = p.dim("E");
+  In k = p.in("k", bf16, {J, E}), v = p.in("v", bf16, {J, E});
+  Out out = p.out("out", f32, {I, E});
+  Axis i = p.grid(I, 128), e = p.all(E, 64);
+  Var acc = p.full(f32, {i, e}, 1);
+  for (Axis j : p.pipelined(J, 64)) {
+    Tile weights = exp2(dot(cast(bf16, acc), k(j, e), e) * 0.01);
+    acc = acc * 0.01 + dot(cast(bf16, weights), v(j, e), j);
+  }
+  out(i, e) = acc;
+  return p.finish();
+}
+
+/// Whatever stands between the dot of an iteration and that of the next, in the loops that trail and in those
+/// that may not.
+TEST(RolesLag, KeepsTheOrderOfWhatMakesAnAccumulator) {
+  const Call call{{{"I", 150}, {"J", 200}, {"D", 56}, {"E", 64}}};
+  for (Program (*make)() : {divided_by_its_largest, fed_back}) {
+    const Case c{"accumulator", make(), {call}, 0x1p-7};
+    for (Lag lag : {Lag::automatic, Lag::none}) keeps_values(c, call, {.stages = 3, .lag = lag});
+  }
 }
 
 /// What lower() says of a schedule for a program.
