@@ -60,15 +60,18 @@ struct Warpgroups {
 };
 
 /// Whether a thread that keeps so many sums has registers for what follows the dots. GELU in fp32 arithmetic
-/// takes as many as 64 of the 192 sums; where elements are stored one by one, their addresses take the rest.
+/// takes as many as 64 of 192 sums, and so does a second output; where elements are stored one by one, their
+/// addresses take the rest.
 bool fits_beside(int sums, const Problem& problem) {
   bool exact = problem.facts.flags.at("gelu") != kNone && problem.facts.tensors.front().dtype != bf16;
-  return !exact || (sums < 192 && takes_bulk_copies(problem.facts.tensors.back()));
+  bool is_long = exact || problem.facts.flags.at("preactivation") != 0;
+  return !is_long || (sums < 192 && takes_bulk_copies(problem.facts.tensors.back()));
 }
 
 /// The cheapest first.
 void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
   if (!fits_beside(128, problem)) return;
+  int kept = problem.facts.flags.at("preactivation");  // whose slices take a stage's shared memory
   double M = static_cast<double>(size(problem, "M")), N = static_cast<double>(size(problem, "N")),
          K = static_cast<double>(size(problem, "K"));
   std::vector<Warpgroups> all = {{64, 128, {.stages = 8, .groups = 1}, 0.55}};
@@ -76,9 +79,9 @@ void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
     all.push_back({64, 128, {.stages = 8, .groups = 1, .cluster = 2}, 0.6});
     if (fits_beside(192, problem))
       all.push_back({128, 192, {.stages = 4, .groups = 2, .share = Share::alternate}, 1});
-    all.push_back({128, 128, {.stages = 6, .groups = 2, .share = Share::alternate}, 0.93});
-    all.push_back({128, 256, {.stages = 4, .groups = 2, .share = Share::together}, 0.98});
-    all.push_back({128, 128, {.stages = 6, .groups = 2, .share = Share::together}, 0.93});
+    all.push_back({128, 128, {.stages = 6 - kept, .groups = 2, .share = Share::alternate}, 0.93});
+    all.push_back({128, 256, {.stages = 4 - kept, .groups = 2, .share = Share::together}, 0.98});
+    all.push_back({128, 128, {.stages = 6 - kept, .groups = 2, .share = Share::together}, 0.93});
   }
   std::stable_sort(all.begin(), all.end(), [&](const Warpgroups& a, const Warpgroups& b) {
     return a.cost(M, N, K) < b.cost(M, N, K);

@@ -124,6 +124,7 @@ std::vector<Case> role_cases() {
   const Tiles attention{{"i", 128}, {"j", 64}, {"d", 64}, {"e", 64}};
   return {
       linear_case("roles_linear_gelu", bf16, 1, 0, {{"m", 128}, {"n", 64}, {"k", 64}}),
+      linear_case("roles_linear_training", bf16, 2, 1, {{"m", 128}, {"n", 128}, {"k", 64}}),
       linear_case("roles_linear_narrow", f16, 0, 1, {{"m", 64}, {"n", 24}, {"k", 32}}),
       attention_case("roles_attention", false, 0, attention),
       attention_case("roles_attention_causal", true, 0, attention),

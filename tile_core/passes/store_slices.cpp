@@ -1,6 +1,7 @@
 #include "tile_core/passes/store_slices.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "tile_core/ir/operands.h"
 #include "tile_core/passes/dot_path.h"
@@ -13,17 +14,23 @@ bool is_elementwise(const Op& op) {
   return is_pointwise(op) || std::holds_alternative<Constant>(op);
 }
 
-/// An axis for slices of another, of the same dim.
-AxisId part_of(Program& p, AxisId axis, int extent) {
+}  // namespace
+
+AxisId StoreSlicer::part_of(Program& p, AxisId axis, int extent) {
   AxisInfo info = p.axis(axis);
   if (info.extent == extent) return axis;
-  info.kind = AxisKind::part;
-  info.name += "_slice";
-  info.extent = extent;
-  return p.new_axis(std::move(info));
+  auto [part, fresh] = parts_.try_emplace({axis, extent}, axis);
+  if (fresh) {
+    info.kind = AxisKind::part;
+    const bool another = std::any_of(parts_.begin(), parts_.end(), [&](const auto& known) {
+      return known.first.first == axis && known.first.second != extent;
+    });
+    info.name += another ? fmt::format("_slice_{}", extent) : "_slice";
+    info.extent = extent;
+    part->second = p.new_axis(std::move(info));
+  }
+  return part->second;
 }
-
-}  // namespace
 
 void StoreSlicer::declare(RoleBuilder& b) {
   int instances = 1;

@@ -39,6 +39,8 @@ class StoreSlicer {
   using Key = std::tuple<ValueId, int, int>;  // a value's slice, by row and column
 
   std::optional<StoreSlices> plan(RoleBuilder& b, const Store& store);
+  /// An axis for slices of another, of the same dim: one for all stores.
+  AxisId part_of(Program& p, AxisId axis, int extent);
   ValueId slice(RoleBuilder& b, ValueId old, const StoreSlices& s, int row, int column);
   ValueId rebuilt(RoleBuilder& b, const Inst& inst, const StoreSlices& s, int row, int column);
   ValueId cut(RoleBuilder& b, ValueId old, const StoreSlices& s, int row, int column);
@@ -48,6 +50,7 @@ class StoreSlicer {
   const Program& in_;
   const PassContext& context_;
   Uses uses_;
+  std::map<std::pair<AxisId, int>, AxisId> parts_;
   std::map<const Inst*, StoreSlices> plans_;
   std::map<Key, ValueId> made_;  // of the store being written
 };

@@ -41,6 +41,17 @@ TEST(OfferedKernels, OfLinearAreClean) {
   }
 }
 
+/// For training the dots' sums are stored, too.
+TEST(OfferedKernels, OfLinearInTrainingAreClean) {
+  TensorFacts matrix = aligned(bf16, 1);
+  for (int gelu : {1, 2}) {
+    ops::Problem problem{{.tensors = {matrix, matrix, aligned(bf16, 0), matrix, matrix},
+                          .flags = {{"bias", 1}, {"gelu", gelu}, {"preactivation", 1}}},
+                         {{"M", 4096}, {"N", 4096}, {"K", 4096}}};
+    EXPECT_EQ(compile_offered(ops::linear(), problem), 5);
+  }
+}
+
 TEST(OfferedKernels, OfAttentionAreClean) {
   for (int head_dim : {16, 64, 96, 128, 192, 256}) {
     for (int causal : {0, 1}) {
