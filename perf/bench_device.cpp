@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "perf/bench.h"
+#include "perf/failures.h"
 #include "perf/families.h"
 #include "perf/progress.h"
 #include "perf/words.h"
@@ -59,27 +60,24 @@ bool measure(const Request& request) {
   std::string call;
   Bench bench(request.settings,
               [&](const std::string& step) { progress.step(fmt::format("{}: {}", call, step)); });
-  nlohmann::json rows = nlohmann::json::array(), failures = nlohmann::json::array();
+  nlohmann::json rows = nlohmann::json::array();
+  Failures failures;
   for (const CallList& list : device_program_calls()) {
     if (!request.programs.empty() && !contains(request.programs, list.name)) continue;
     for (const CallSpec& spec : list.calls) {
       call = to_text(spec);
-      try {
+      failures.attempt(call, progress, [&] {
         const DeviceRow row = bench.measure_by_hand(spec, request.texts, list.name);
         progress.clear();
         fmt::print("{}\n", to_text(row));
         rows.push_back(to_json(row));
-      } catch (const std::exception& error) {
-        progress.clear();
-        fmt::print("FAILED {}: {}\n", call, error.what());
-        failures.push_back({{"call", call}, {"problem", error.what()}});
-      }
+      });
     }
   }
-  nlohmann::json result = {{"family", "device_programs"}, {"rows", rows}, {"failures", failures}};
+  nlohmann::json result = {{"family", "device_programs"}, {"rows", rows}, {"failures", failures.list()}};
   result.update(bench.surroundings());
   write_result(request.out, "device_programs", result);
-  return failures.empty();
+  return failures.none();
 }
 
 int run(int argc, char** argv) {

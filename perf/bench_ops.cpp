@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "perf/bench.h"
+#include "perf/failures.h"
 #include "perf/families.h"
 #include "perf/host_time.h"
 #include "perf/progress.h"
@@ -68,13 +69,13 @@ class Session {
   /// False where a call of the family failed.
   bool run(const std::string& name) {
     family_ = name;
-    failures_ = nlohmann::json::array();
+    failures_ = {};
     nlohmann::json result = name == "accuracy" ? accuracy() : name == "host_time" ? host_time() : speed(name);
     result["family"] = name;
-    result["failures"] = failures_;
+    result["failures"] = failures_.list();
     result.update(bench_.surroundings());
     write_result(request_.out, name, result);
-    return failures_.empty();
+    return failures_.none();
   }
 
  private:
@@ -85,13 +86,7 @@ class Session {
   void for_each(const std::vector<CallSpec>& calls, const Measure& measure) {
     for (const CallSpec& spec : calls) {
       call_ = to_text(spec);
-      try {
-        measure(spec);
-      } catch (const std::exception& error) {
-        progress_.clear();
-        fmt::print("FAILED {}: {}\n", call_, error.what());
-        failures_.push_back({{"call", call_}, {"problem", error.what()}});
-      }
+      failures_.attempt(call_, progress_, [&] { measure(spec); });
     }
     progress_.clear();
   }
@@ -157,7 +152,7 @@ class Session {
   Progress progress_;
   Bench bench_;
   std::string family_, call_;
-  nlohmann::json failures_;
+  Failures failures_;
 };
 
 int run(int argc, char** argv) {
