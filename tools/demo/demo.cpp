@@ -1,5 +1,6 @@
 #include <argp.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <cstdio>
 #include <fmt/format.h>
 
 #include "tile_core/base/version.h"
@@ -41,6 +42,7 @@ int run(int argc, char** argv) {
                      nullptr,
                      nullptr};
   argp_err_exit_status = 2;
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what is done shows while the rest runs
   argp_parse(&grammar, argc, argv, 0, nullptr, &request);
   const std::vector<std::string> sentences = read_sentences(request.sentences);
   const bool gpu = c10::cuda::device_count() > 0;

@@ -16,7 +16,7 @@ struct KernelShare {
   double of_calls() const { return calls > 0 ? static_cast<double>(generated_kernels) / calls : 0; }
 };
 
-/// Runs a few times under torch's profiler.
+/// Runs a few times under torch's profiler; without a GPU it sees calls alone.
 KernelShare profile(const std::function<void()>& run);
 
 }  // namespace tessera::demo
