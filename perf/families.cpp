@@ -84,6 +84,32 @@ attention 4x8x4096x256 --causal
 attention 2x32x4096x128 --causal --kv-heads 8
 attention 8x32x1x128 --kv-length 8192
 attention 4x16x1024x64 --dtype f32
+
+[block]
+linear 8192x1024x1536
+linear 8192x1024x1024
+linear_gelu 8192x1024x4096
+linear 8192x4096x1024
+attention 8x16x1024x64 --causal --kv-heads 4
+
+[encoder]
+linear 64x768x2304
+linear 64x768x768
+linear_gelu 64x768x3072
+linear 64x3072x768
+attention 8x12x16x64 --mask bool
+linear 256x768x2304
+linear 256x768x768
+linear_gelu 256x768x3072
+linear 256x3072x768
+attention 8x12x64x64 --mask bool
+linear 1024x768x2304
+linear 1024x768x768
+linear_gelu 1024x768x3072
+linear 1024x3072x768
+attention 8x12x256x64 --mask bool
+attention 8x12x16x32 --mask bool
+attention 8x12x64x32 --mask bool
 )";
 
 constexpr const char* kAccuracy = R"(
