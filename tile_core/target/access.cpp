@@ -53,7 +53,10 @@ StartFacts facts_of(const Program& program, ValueId id) {
     return loop == nullptr ? !i.results.empty() && i.result() == id : loop->start == id;
   });
   if (inst == nullptr) return {};
-  if (const Loop* loop = std::get_if<Loop>(&inst->op)) return start_facts(program, loop->axis);
+  if (const Loop* loop = std::get_if<Loop>(&inst->op)) {
+    if (loop->axis != AxisId::none) return start_facts(program, loop->axis);
+    return {1, facts_of(program, loop->begin).negative};  // the number of a tile
+  }
   if (const Binary* binary = std::get_if<Binary>(&inst->op)) return facts_of(program, *binary);
   if (const Cast* cast = std::get_if<Cast>(&inst->op)) return facts_of(program, cast->a);
   if (const Constant* constant = std::get_if<Constant>(&inst->op))

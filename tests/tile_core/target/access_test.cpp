@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tile_core/dsl/math.h"
+#include "tile_core/ir/parse.h"
 
 namespace tessera {
 namespace {
@@ -49,9 +50,33 @@ TEST(StartFacts, KnowNothingOfWhatFloatsRoundTo) {
   auto scaled = [](double scale) {
     return [scale](const Tile& size, const Tile&) { return cast(i64, cast(f32, size) * scale); };
   };
-  for (double scale : {0.25, 0.3, 2.0, 1e300, inf}) expect_facts(facts(scaled(scale)), 1, true);
+  for (double scale : {0.25, 0.3, 2.0, 1e30, inf}) expect_facts(facts(scaled(scale)), 1, true);
   expect_facts(facts([](const Tile& size, const Tile&) { return cast(i64, cast(bf16, size)); }), 1, true);
   expect_facts(facts([](const Tile& size, const Tile&) { return size + cast(i64, size < 5); }), 1, true);
+}
+
+/// A loop that begins where the number of a tile says, which a persistent block steps through.
+TEST(StartFacts, FollowTheNumberOfATile) {
+  const Program program = parse(R"(program tiles stage mapped persistent {
+  dim N
+  axis n:16 loop N
+  in x: f32(N)
+  out out: f32(N)
+  %0: i64 = block_index
+  %1: i64 = block_count
+  %2: i64 = size N
+  sequential * from %0 until %2 step %1 start %3 {
+    %4: i64 = constant 8
+    %5: i64 = mul %3, %4
+    pipelined n from %5 until %2 start %6 {
+      %7: f32[n:16] = load x(n at %6)
+      store out(n at %6), %7
+    }
+  }
+}
+)",
+                                "tiles");
+  expect_facts(start_facts(program, AxisId{0}), 8, false);
 }
 
 }  // namespace
