@@ -94,6 +94,13 @@ Tile where(const Operand& condition, const Operand& a, const Operand& b) {
   return {&tracer, tracer.emit(op, {.dtype = dtype, .axes = std::move(axes)}, condition.loc())};
 }
 
+Tile mask(const Operand& scores, const Operand& condition, const Axis& axis, Loc loc) {
+  Tile masked = where(condition, scores, {-inf, loc});
+  check_same_program(masked.tracer(), axis.tracer(), loc);
+  if (axis.info().kind == AxisKind::loop) masked.tracer().visit_where(axis.id(), condition.id(), loc);
+  return masked;
+}
+
 Tile cast(DType dtype, const Operand& x) {
   Tracer& tracer = tracer_of({&x});
   return {&tracer, as(tracer, x, dtype)};

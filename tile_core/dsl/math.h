@@ -24,6 +24,11 @@ Tile min(const Operand& a, const Operand& b);
 Tile rescale(const Operand& x, const Operand& factor);
 /// a where the condition holds, else b.
 Tile where(const Operand& condition, const Operand& a, const Operand& b);
+/// Scores for a softmax along `axis`: -inf where the condition does not hold. The axis' loop visits only the
+/// tiles between the first and the last index for which the condition can hold, as far as comparisons of
+/// indices say: `mask(s, j.index() <= i.index() && i.index() - j.index() < 128, j)`. So what the loop does
+/// must not matter where it holds nowhere.
+Tile mask(const Operand& scores, const Operand& condition, const Axis& axis, Loc loc = Loc::here());
 /// Rounded to nearest even.
 Tile cast(DType dtype, const Operand& x);
 

@@ -1,9 +1,13 @@
 #include "tile_core/dsl/online_softmax.h"
 
+#include <algorithm>
 #include <limits>
 #include <numbers>
 
+#include "tile_core/base/error.h"
 #include "tile_core/dsl/math.h"
+#include "tile_core/dsl/typing.h"
+#include "tile_core/ir/print.h"
 
 namespace tessera::dsl {
 namespace {
@@ -13,6 +17,11 @@ constexpr double kSlack = 8;
 
 /// scale * log2(e), bounded from below so that -inf times it is -inf.
 Tile scale_of_exp2(const Operand& scale, Loc loc) {
+  if (!is_float(scale.type().dtype) || !scale.type().axes.empty()) {
+    throw UserError(diagnostic("the scale of a softmax is one number for all rows", loc,
+                               "scale: " + to_text(scale.tracer()->program, scale.type()),
+                               "write p.scalar(\"scale\", f32), or multiply the scores"));
+  }
   constexpr double kSmallest = std::numeric_limits<float>::min();
   Tile scaled = binary(BinaryFn::mul, scale, {std::numbers::log2e, loc});
   return max({scaled, loc}, {kSmallest, loc});
@@ -53,16 +62,47 @@ Tile OnlineSoftmax::risen(const Tile& largest, Loc loc) const {
   return where({Operand(now - slack, loc) > before, loc}, now, before);
 }
 
-Tile OnlineSoftmax::weights_so_far(const Operand& scores, Loc loc) const {
+void OnlineSoftmax::check_scores(const Operand& scores, AxisId axis, Loc loc) const {
+  const Tracer& tracer = top_.tracer();
+  const Type& rows = tracer.program.type(top_.id(loc));
+  const std::string help =
+      "scores are floats over the rows that the OnlineSoftmax was made with and the axis";
+  std::string text = fmt::format("rows: {}", to_text(tracer.program, rows));
+  if (axis != AxisId::none) text += fmt::format("  axis: {}", tracer.program.axis(axis).name);
+  if (scores.is_number())
+    throw UserError(diagnostic("the scores of a softmax are a number", loc, text, help));
+  check_same_program(tracer, *scores.tracer(), loc);
+  const Type& type = scores.type();
+  std::vector<AxisId> wanted = rows.axes;
+  if (axis != AxisId::none) wanted.push_back(axis);
+  const bool has_rows = std::all_of(wanted.begin(), wanted.end(), [&](AxisId id) { return type.has(id); });
+  if (is_float(type.dtype) && has_rows && (axis == AxisId::none || type.axes.size() == wanted.size())) return;
+  throw UserError(diagnostic("the scores of a softmax do not fit its rows", loc,
+                             fmt::format("scores: {}  {}", to_text(tracer.program, type), text), help));
+}
+
+Tile OnlineSoftmax::relative(const Operand& scores, Loc loc) const {
   return exponential({binary(BinaryFn::sub, {scaled(scores, loc), loc}, {shift(loc), loc}), loc}, loc);
 }
 
+Tile OnlineSoftmax::weights_so_far(const Operand& scores, Loc loc) const {
+  check_scores(scores, AxisId::none, loc);
+  if (!has_scores_) {
+    throw UserError(diagnostic("weights_so_far() of a softmax that has seen no scores", loc, "",
+                               "weights(scores, axis) takes them into account: it comes first"));
+  }
+  return relative(scores, loc);
+}
+
 Tile OnlineSoftmax::weights(const Operand& scores, const Axis& axis, Loc loc) {
+  check_same_program(top_.tracer(), axis.tracer(), loc);
+  check_scores(scores, axis.id(), loc);
+  has_scores_ = true;
   Operand before(top_, loc);
   // The scale is positive: it may come after the maximum, once a row.
   top_ = Operand(risen(scaled({reduce_max(scores, axis, loc), loc}, loc), loc), loc);
   keep_ = Operand(exponential({binary(BinaryFn::sub, before, {shift(loc), loc}), loc}, loc), loc);
-  Tile weights = weights_so_far(scores, loc);
+  Tile weights = relative(scores, loc);
   Operand kept(binary(BinaryFn::mul, {total_, loc}, {keep_, loc}), loc);
   total_ = Operand(binary(BinaryFn::add, kept, {reduce_sum({weights, loc}, axis, loc), loc}), loc);
   return weights;

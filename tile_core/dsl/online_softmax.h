@@ -18,13 +18,15 @@ class OnlineSoftmax {
   OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, Maximum maximum = Maximum::exact,
                 Loc loc = Loc::here());
   /// The same of scores that are `scale` times what they are given as: a positive scalar, which costs nothing
-  /// here. Times log2(e) the largest must still be a float.
+  /// here. Times log2(e) the largest must still be a float. Throws UserError where it has axes or is no
+  /// float.
   OnlineSoftmax(Builder& builder, const std::vector<Axis>& rows, const Tile& scale,
                 Maximum maximum = Maximum::exact, Loc loc = Loc::here());
 
-  /// exp(scores - maximum) after taking the tile's scores along `axis` into account.
+  /// exp(scores - maximum) after taking the tile's scores along `axis` into account. Throws UserError where
+  /// they are no floats over the rows and this axis.
   Tile weights(const Operand& scores, const Axis& axis, Loc loc = Loc::here());
-  /// The same for scores that have been taken into account.
+  /// The same for scores that have been taken into account. Throws UserError before the first weights().
   Tile weights_so_far(const Operand& scores, Loc loc = Loc::here()) const;
   /// What earlier sums must be multiplied by after the last weights(); 1 where the maximum did not rise.
   Tile keep() const { return {&keep_.tracer(), keep_.id()}; }
@@ -36,6 +38,10 @@ class OnlineSoftmax {
   Tile logsumexp(Loc loc = Loc::here()) const;
 
  private:
+  /// `axis` is none where any axes may stand beside the rows.
+  void check_scores(const Operand& scores, AxisId axis, Loc loc) const;
+  /// weights_so_far(), of scores that fit.
+  Tile relative(const Operand& scores, Loc loc) const;
   /// The maximum once a tile came whose rows have these largest scores.
   Tile risen(const Tile& largest, Loc loc) const;
   /// What a row's scaled scores are reduced by: their maximum, or 0 where a row has seen no key. -inf -
@@ -50,6 +56,7 @@ class OnlineSoftmax {
   Var top_;  ///< the maximum, scaled
   Var total_;
   Var keep_;
+  bool has_scores_ = false;  ///< weights() has been traced
 };
 
 }  // namespace tessera::dsl

@@ -121,6 +121,8 @@ inline Tile operator-(const Operand& a, const Operand& b) {
 inline Tile operator*(const Operand& a, const Operand& b) {
   return binary(BinaryFn::mul, a, b);
 }
+/// Of integers the quotient rounded down, -7 / 2 = -4, and what is left of it: -7 % 2 = 1, of the divisor's
+/// sign.
 inline Tile operator/(const Operand& a, const Operand& b) {
   return binary(BinaryFn::div, a, b);
 }

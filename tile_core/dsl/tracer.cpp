@@ -1,11 +1,13 @@
 #include "tile_core/dsl/tracer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tile_core/base/error.h"
 #include "tile_core/base/tensor_view.h"
 #include "tile_core/dsl/canonical.h"
+#include "tile_core/dsl/loop_bounds.h"
 #include "tile_core/dsl/names.h"
 #include "tile_core/dsl/stores.h"
 #include "tile_core/ir/operands.h"
@@ -20,6 +22,12 @@ Tracer::Tracer(std::string name, Loc loc) {
 
 Block& Tracer::block() {
   return open_.empty() ? program.body : std::get<Loop>(open_.back().inst.op).body;
+}
+
+std::vector<const Block*> Tracer::open_blocks() const {
+  std::vector<const Block*> blocks = {&program.body};
+  for (const OpenLoop& loop : open_) blocks.push_back(&std::get<Loop>(loop.inst.op).body);
+  return blocks;
 }
 
 ValueId Tracer::new_value(Type type, bool index_expression, Loc loc) {
@@ -50,11 +58,14 @@ void Tracer::check_in_scope(ValueId value, Loc loc) const {
       "assign it to a Var that is made before the loop"));
 }
 
+bool Tracer::in_scope(AxisId id) const {
+  if (id == AxisId::none || program.axis(id).kind != AxisKind::loop) return true;
+  return std::any_of(open_.begin(), open_.end(),
+                     [&](const OpenLoop& loop) { return std::get<Loop>(loop.inst.op).axis == id; });
+}
+
 void Tracer::check_in_scope(AxisId id, Loc loc) const {
-  if (id == AxisId::none || program.axis(id).kind != AxisKind::loop) return;
-  bool inside = std::any_of(open_.begin(), open_.end(),
-                            [&](const OpenLoop& loop) { return std::get<Loop>(loop.inst.op).axis == id; });
-  if (inside) return;
+  if (in_scope(id)) return;
   const AxisInfo& axis = program.axis(id);
   throw UserError(
       diagnostic(fmt::format("axis '{}' is used outside of its loop", axis.name), loc,
@@ -104,12 +115,16 @@ void Tracer::emit_statement(Op op, Loc loc) {
 }
 
 ValueId Tracer::constant(double value, Type type, Loc loc) {
-  if (!is_float(type.dtype) && !holds(type.dtype, value)) {
+  const double rounded = round_to(type.dtype, value);
+  const bool floats = is_float(type.dtype);
+  const bool fits = floats ? std::isfinite(rounded) == std::isfinite(value) && (rounded == 0) == (value == 0)
+                           : holds(type.dtype, value);
+  if (!fits) {
     throw UserError(
         diagnostic(fmt::format("the number {} where {} stands", value, name_of(type.dtype)), loc, "",
-                   "write a number that the dtype holds, or cast the other operand: cast(f32, x)"));
+                   floats ? "it is beyond what the dtype holds: write a smaller one, inf, or 0"
+                          : "write a number that the dtype holds, or cast the other operand: cast(f32, x)"));
   }
-  const double rounded = round_to(type.dtype, value);
   return emit(Constant{rounded}, std::move(type), loc);
 }
 
@@ -134,12 +149,19 @@ void Tracer::assign(int index, ValueId value, Loc loc) {
 void Tracer::open_loop(AxisId axis, ValueId begin, ValueId end, bool pipelined, Loc loc) {
   Loop loop{.axis = axis, .begin = begin, .end = end, .pipelined = pipelined};
   for (ValueId bound : {begin, end}) check_in_scope(bound, loc);
-  open_.push_back({.inst = {{}, {}, loc}, .entry = variables_, .scope = ++last_scope_});
+  open_.push_back({.inst = {{}, {}, loc}, .entry = variables_, .conditions = {}, .scope = ++last_scope_});
   for (ValueId& variable : variables_) {
     if (variable != ValueId::none) variable = new_value(program.type(variable), false, loc);
     loop.parameters.push_back(variable);
   }
   open_.back().inst.op = std::move(loop);
+}
+
+void Tracer::visit_where(AxisId axis, ValueId condition, Loc loc) {
+  check_in_scope(axis, loc);
+  for (OpenLoop& loop : open_) {
+    if (std::get<Loop>(loop.inst.op).axis == axis) loop.conditions.push_back(condition);
+  }
 }
 
 void Tracer::close_loop() {
@@ -163,6 +185,10 @@ void Tracer::close_loop() {
   std::fill(variables_.begin() + static_cast<std::ptrdiff_t>(open.entry.size()), variables_.end(),
             ValueId::none);
   substitute(loop.body, unchanged);
+  if (!open.conditions.empty()) {
+    LoopBounds bounds(*this, loop, open.inst.loc);
+    for (ValueId condition : open.conditions) bounds.narrow(loop, condition);
+  }
   block().insts.push_back(std::move(open.inst));
 }
 

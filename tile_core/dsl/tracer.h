@@ -20,7 +20,7 @@ class Tracer {
   ValueId emit(Op op, Type type, Loc loc);
   void emit_statement(Op op, Loc loc);
 
-  /// A literal of this dtype; throws where an integer cannot hold it.
+  /// A literal of this dtype; throws where an integer does not hold it, or a float only as inf or 0.
   ValueId constant(double value, Type type, Loc loc);
 
   int new_variable(ValueId initial);
@@ -28,6 +28,8 @@ class Tracer {
   void assign(int index, ValueId value, Loc loc);
 
   void open_loop(AxisId axis, ValueId begin, ValueId end, bool pipelined, Loc loc);
+  /// The innermost loop over `axis` is to visit only what lies between lanes in which the condition can hold.
+  void visit_where(AxisId axis, ValueId condition, Loc loc);
   void close_loop();
 
   void declare(DimInfo dim, Loc loc);
@@ -38,13 +40,18 @@ class Tracer {
 
   /// Where a value was written.
   Loc loc_of(ValueId value) const { return locs_.at(index_of(value)); }
+  /// Whether indices along the axis have a meaning here: a loop's only in its body.
+  bool in_scope(AxisId axis) const;
+  /// The blocks around the next instruction, as far as they are written.
+  std::vector<const Block*> open_blocks() const;
   /// An index expression: made of indices, sizes and integers only.
   bool is_index_expression(ValueId value) const { return index_expressions_.at(index_of(value)); }
 
  private:
   struct OpenLoop {
     Inst inst;
-    std::vector<ValueId> entry;  // the variables' values before the loop
+    std::vector<ValueId> entry;       // the variables' values before the loop
+    std::vector<ValueId> conditions;  // of visit_where
     int scope = 0;
   };
 

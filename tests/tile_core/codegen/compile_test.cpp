@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "examples/attention_masks.h"
 #include "ops/operator.h"
 #include "tests/support/cases.h"
 #include "tests/support/emulated_result.h"
@@ -127,6 +128,16 @@ TEST_P(EveryTarget, ProgramsThatNoOperatorHasCompileWithoutSpills) {
     test::Setting setting{.target = Target::named(GetParam())};
     Facts facts = test::facts_of(c.program, c.calls.front(), setting);
     expect_good(lower_to_cuda(c.program, facts, setting.schedule, setting.target)->kernel);
+  }
+}
+
+TEST_P(EveryTarget, AttentionOfOneMoreLineCompilesWithoutSpills) {
+  for (const examples::Line line : {examples::sliding_window, examples::alibi, examples::soft_cap}) {
+    const Program program = examples::attention(f16, line);
+    const test::Setting setting{.target = Target::named(GetParam())};
+    const test::Call call{{{"B", 1}, {"H", 2}, {"I", 130}, {"J", 150}, {"D", 64}}};
+    const Facts facts = test::facts_of(program, call, setting);
+    expect_good(lower_to_cuda(program, facts, setting.schedule, setting.target)->kernel);
   }
 }
 

@@ -83,6 +83,15 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"negative_integer_of_more_digits", [](Text& t) { t.p.full(i64, {t.m}, -9007199254740993); },
                "tile error: the number -9007199254740993 has more than 53 bits\n  --> HERE\n"
                "   help: pass it as a number of the call: p.scalar(\"limit\", i64)"},
+        Misuse{"float_out_of_range", [](Text& t) { t.bias(t.n) * 1e300; },
+               "tile error: the number 1e+300 where f32 stands\n  --> HERE\n"
+               "   help: it is beyond what the dtype holds: write a smaller one, inf, or 0"},
+        Misuse{"half_out_of_range", [](Text& t) { t.p.full(f16, {t.m}, 70000); },
+               "tile error: the number 70000 where f16 stands\n  --> HERE\n"
+               "   help: it is beyond what the dtype holds: write a smaller one, inf, or 0"},
+        Misuse{"float_that_would_be_0", [](Text& t) { t.bias(t.n) + 1e-60; },
+               "tile error: the number 1e-60 where f32 stands\n  --> HERE\n"
+               "   help: it is beyond what the dtype holds: write a smaller one, inf, or 0"},
         Misuse{"axes_that_meet_first", [](Text& t) { t.bias(t.n) + t.p.zeros(f32, {t.m}); },
                "tile error: add joins axes that no operand has together\n  --> HERE\n"
                "   first: f32[n:8]  second: f32[m:16]\n"
@@ -221,7 +230,63 @@ INSTANTIATE_TEST_SUITE_P(
                "   help: make it before the loop"}),
     name_of_case);
 
-/// A second program, whose handles belong to the first one's expressions in no way.
+INSTANTIATE_TEST_SUITE_P(
+    Softmaxes, Errors,
+    ::testing::Values(
+        Misuse{"scores_without_the_axis",
+               [](Text& t) { OnlineSoftmax(t.p, {t.m}).weights(cast(f32, t.rows(t.m)), t.k); },
+               "tile error: the scores of a softmax do not fit its rows\n  --> HERE\n"
+               "   scores: f32[m:16]  rows: f32[m:16]  axis: k\n"
+               "   help: scores are floats over the rows that the OnlineSoftmax was made with and the axis"},
+        Misuse{"scores_without_the_rows",
+               [](Text& t) { OnlineSoftmax(t.p, {t.m}).weights(t.b(t.n, t.k), t.k); },
+               "tile error: the scores of a softmax do not fit its rows\n  --> HERE\n"
+               "   scores: bf16[n:8, k:32]  rows: f32[m:16]  axis: k\n"
+               "   help: scores are floats over the rows that the OnlineSoftmax was made with and the axis"},
+        Misuse{"scores_with_another_axis",
+               [](Text& t) { OnlineSoftmax(t.p, {t.m}).weights(broadcast(t.a(t.m, t.k), {t.n}), t.k); },
+               "tile error: the scores of a softmax do not fit its rows\n  --> HERE\n"
+               "   scores: bf16[m:16, k:32, n:8]  rows: f32[m:16]  axis: k\n"
+               "   help: scores are floats over the rows that the OnlineSoftmax was made with and the axis"},
+        Misuse{"integer_scores",
+               [](Text& t) { OnlineSoftmax(t.p, {t.m}).weights(t.m.index() + t.k.index(), t.k); },
+               "tile error: the scores of a softmax do not fit its rows\n  --> HERE\n"
+               "   scores: i64[m:16, k:32]  rows: f32[m:16]  axis: k\n"
+               "   help: scores are floats over the rows that the OnlineSoftmax was made with and the axis"},
+        Misuse{"a_number_as_scores", [](Text& t) { OnlineSoftmax(t.p, {t.m}).weights(1, t.k); },
+               "tile error: the scores of a softmax are a number\n  --> HERE\n"
+               "   rows: f32[m:16]  axis: k\n"
+               "   help: scores are floats over the rows that the OnlineSoftmax was made with and the axis"},
+        Misuse{"scale_of_each_row",
+               [](Text& t) { OnlineSoftmax(t.p, {t.m}, reduce_sum(t.a(t.m, t.k), t.k)); },
+               "tile error: the scale of a softmax is one number for all rows\n  --> HERE\n"
+               "   scale: f32[m:16]\n   help: write p.scalar(\"scale\", f32), or multiply the scores"},
+        Misuse{"weights_before_scores",
+               [](Text& t) { OnlineSoftmax(t.p, {t.m}).weights_so_far(t.a(t.m, t.k)); },
+               "tile error: weights_so_far() of a softmax that has seen no scores\n  --> HERE\n"
+               "   help: weights(scores, axis) takes them into account: it comes first"},
+        Misuse{"weights_so_far_of_other_rows",
+               [](Text& t) {
+                 OnlineSoftmax row(t.p, {t.m});
+                 row.weights(t.a(t.m, t.k), t.k);
+                 row.weights_so_far(t.b(t.n, t.k));
+               },
+               "tile error: the scores of a softmax do not fit its rows\n  --> HERE\n"
+               "   scores: bf16[n:8, k:32]  rows: f32[m:16]\n"
+               "   help: scores are floats over the rows that the OnlineSoftmax was made with and the axis"},
+        Misuse{"mask_without_a_condition", [](Text& t) { mask(t.a(t.m, t.k), t.bias(t.n), t.k); },
+               "tile error: where() needs a condition\n  --> HERE\n"
+               "   first: f32[n:8]  second: bf16[m:16, k:32]  third: -inf\n"
+               "   help: compare: where(x < y, a, b)"},
+        Misuse{"mask_of_another_loop",
+               [](Text& t) {
+                 std::vector<Axis> kept;
+                 for (Axis k : t.p.pipelined(t.K, 8)) kept.push_back(k);
+                 mask(t.a(t.m, t.k), t.m.index() < 3, kept.front());
+               },
+               "tile error: axis 'k2' is used outside of its loop\n  --> HERE\n   k2:8 runs over K\n"
+               "   help: use it in the loop's body, or make another axis over the dim"}),
+    name_of_case);
 
 TEST(Errors, NameTheLineOfTheMistake) {
   Text t;

@@ -4,6 +4,7 @@
 
 #include "tile_core/base/error.h"
 #include "tile_core/dsl/math.h"
+#include "tile_core/dsl/online_softmax.h"
 
 namespace tessera::dsl::test {
 
