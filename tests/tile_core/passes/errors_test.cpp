@@ -86,7 +86,35 @@ TEST(PassErrors, SayWhatFillsTheSharedMemory) {
       error_of(product(128), context({.stages = 3}, "sm_120a")),
       "tile error: shared memory: 208896 bytes needed, sm_120a has 101376 ('product', schedule stages=3)\n"
       "   3 x 34816 bytes for f32[m:128, k:64] x 3 · 3 x 34816 bytes for f32[n:128, k:64] x 3\n"
-      "   help: smaller tiles, or fewer stages: stages=2 needs 139264 bytes, stages=1 needs 69632 bytes");
+      "   help: smaller tiles, or fewer stages: stages=1 needs 69632 bytes");
+}
+
+/// Of roles: the slots that stores go through, and the barriers, are there however many stages there are.
+TEST(PassErrors, SayHowManyStagesFitBesideStores) {
+  Builder p("halves");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
+  In a = p.in("a", bf16, {M, K}), b = p.in("b", bf16, {N, K});
+  Out out = p.out("out", bf16, {M, N});
+  Axis m = p.grid(M, 128), n = p.grid(N, 256);
+  Var acc = p.zeros(f32, {m, n});
+  for (Axis k : p.pipelined(K, 64)) acc += dot(a(m, k), b(n, k), k);
+  out(m, n) = cast(bf16, acc);
+  const Program program = p.finish();
+  const TensorFacts facts{.dtype = bf16, .contiguous_dim = 1, .alignment = 16, .bulk = true};
+  const auto with = [&](int stages) {
+    return PassContext{
+        {.tensors = {facts, facts, facts}, .flags = {}}, {.stages = stages}, Target::named("sm_90a")};
+  };
+  EXPECT_EQ(
+      error_of(program, with(5)),
+      "tile error: shared memory: 278608 bytes needed, sm_90a has 232448 ('halves', schedule stages=5)\n"
+      "   5 x 16384 bytes for bf16[m:128, k:64] x 5 · 5 x 32768 bytes for bf16[n:256, k:64] x 5 · 4 x 8192 "
+      "bytes "
+      "for bf16[m_group:64, n_slice:64] x 4\n"
+      "   help: smaller tiles, or fewer stages: stages=4 needs 229440 bytes, stages=3 needs 180272 bytes, "
+      "stages=2 needs 131104 bytes, stages=1 needs 81936 bytes");
+  for (const auto& [stages, bytes] : {std::pair{4, 229440}, {3, 180272}, {2, 131104}, {1, 81936}})
+    EXPECT_EQ(lower(program, with(stages)).launch.shared_bytes, bytes);
 }
 
 TEST(PassErrors, SayHowManyBlocksFillTheSharedMemory) {
