@@ -13,4 +13,8 @@ function(tessera_test name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${TEST_LABEL} ${alone}
     ENVIRONMENT TESSERA_NVRTC=${TESSERA_CUDA_DIR}/lib/libnvrtc.so.13
     ENVIRONMENT_MODIFICATION TESSERA_CACHE_DIR=set:${PROJECT_BINARY_DIR}/test-cache)
+  # What is not built has no tests that a label finds: this one fails then.
+  add_test(NAME ${name}.is_built COMMAND ${CMAKE_COMMAND} -Dprogram=$<TARGET_FILE:${name}>
+                                         -P ${PROJECT_SOURCE_DIR}/cmake/is_built.cmake)
+  set_tests_properties(${name}.is_built PROPERTIES LABELS ${TEST_LABEL})
 endfunction()
