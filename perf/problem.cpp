@@ -42,11 +42,7 @@ CallShape shape_of(const CallSpec& spec) {
 }
 
 void check_shapes(const CallSpec& spec) {
-  try {
-    dispatch::call_of(shape_of(spec));
-  } catch (const c10::Error& error) {
-    throw UserError(error.what_without_backtrace());
-  }
+  dispatch::call_of(shape_of(spec));
 }
 
 Call call_of(const CallSpec& spec) {

@@ -14,7 +14,7 @@ CallShape shape_of(const CallSpec& spec);
 void check_shapes(const CallSpec& spec);
 
 /// The call as its tile program sees it; tensors have no memory. Throws UserError where no tile kernel can
-/// run it, c10::Error where it breaks the operator's rules.
+/// run it, or where it breaks the operator's rules.
 Call call_of(const CallSpec& spec);
 
 }  // namespace tessera::perf

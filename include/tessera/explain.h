@@ -29,7 +29,7 @@ struct Explanation {
 /// The plan for a call under the policy in force: explain("linear", {{4096, 768}, {3072, 768}}).
 /// device: a name or an architecture ("H200", "sm_80"), which need not be in this machine; empty: torch's
 /// current device, the CPU where there is no GPU. Throws UserError for an operator or a device that there is
-/// not, c10::Error for shapes that do not fit.
+/// not, and in the operator's words for shapes that it would refuse.
 Explanation explain(std::string_view op, const std::vector<std::vector<int64_t>>& shapes,
                     const CallOptions& options = {}, std::string_view device = {});
 

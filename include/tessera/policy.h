@@ -8,10 +8,11 @@ namespace tessera {
 
 /// Sets the policy of this process, from the next call on, in all threads; nullopt: that of TESSERA_POLICY
 /// again. automatic: the plan's choice. tile: a generated kernel, or an error that says why there is none.
-/// native: ATen.
+/// native: ATen. Throws UserError where it is none of these.
 void set_policy(std::optional<Policy> policy);
 
-/// The policy in force. Throws UserError where TESSERA_POLICY is not legal.
+/// The policy in force. Every call asks for it, so a mistake in the environment is said by the first one,
+/// whatever runs: throws UserError where a TESSERA_* variable is not legal, or TESSERA_PLANS cannot be read.
 Policy policy();
 
 }  // namespace tessera

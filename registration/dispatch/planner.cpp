@@ -126,6 +126,10 @@ autotune::Plan plan_of(const ops::Operator& op, const ops::Problem& problem, con
   return plan;
 }
 
+void read_files_of_environment() {
+  if (!env::records().empty() || !env::plans().empty()) library();
+}
+
 void use_record(autotune::Record record) {
   Library& known = library();
   const std::unique_lock lock(known.mutex);

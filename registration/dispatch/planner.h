@@ -18,6 +18,9 @@ autotune::Key key_of(const ops::Operator& op, const ops::Problem& problem, const
 /// The versions in this process; what is not there is empty.
 const autotune::Versions& versions_here();
 
+/// Reads the files that TESSERA_RECORDS and TESSERA_PLANS name, once; the first plan does so, too.
+void read_files_of_environment();
+
 /// Reads the files that the environment names at the first use. A corrupt file of frozen plans throws
 /// UserError.
 autotune::Plan plan_of(const ops::Operator& op, const ops::Problem& problem, const autotune::Device& device,

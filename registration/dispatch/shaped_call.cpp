@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <fmt/ranges.h>
 
 #include "registration/calls/calls.h"
 #include "registration/dispatch/planner.h"
@@ -16,9 +17,10 @@ class Tensors {
  public:
   Tensors(const CallShape& call, std::size_t fewest, std::size_t most)
       : shapes_(call.shapes), dtype_(call.options.dtype) {
-    if (shapes_.size() >= fewest && shapes_.size() <= most) return;
-    throw UserError::format("{}: expected the sizes of {} to {} tensors, but got {}", call.op, fewest, most,
-                            shapes_.size());
+    if (shapes_.size() < fewest || shapes_.size() > most)
+      throw UserError::format("{}: expected the sizes of {} to {} tensors, but got {}", call.op, fewest, most,
+                              shapes_.size());
+    for (std::size_t i = 0; i < shapes_.size(); ++i) check_sizes(call.op, i);
   }
 
   at::Tensor operator[](std::size_t i) const { return of(i, dtype_); }
@@ -28,6 +30,18 @@ class Tensors {
   std::optional<at::Tensor> optional(std::size_t i) const { return optional(i, dtype_); }
 
  private:
+  /// Sizes that no tensor has.
+  void check_sizes(const std::string& op, std::size_t i) const {
+    std::int64_t bytes = static_cast<std::int64_t>(c10::elementSize(dtype_));
+    bool fits = true;
+    for (const std::int64_t size : shapes_[i])
+      fits = fits && size >= 0 && !__builtin_mul_overflow(bytes, size, &bytes);
+    if (fits) return;
+    throw UserError::format(
+        "{}: expected sizes of tensor {} from 0 on and of less than 2^63 bytes, but got [{}]", op, i + 1,
+        fmt::join(shapes_[i], ", "));
+  }
+
   at::Tensor of(std::size_t i, at::ScalarType dtype) const {
     return at::empty(shapes_[i], at::TensorOptions().dtype(dtype).device(at::kMeta));
   }
@@ -60,9 +74,7 @@ Call attention(OperatorName op, const CallShape& shape, bool with_mask) {
                                     o.scale, true});
 }
 
-}  // namespace
-
-Call call_of(const CallShape& shape) {
+Call call_of_any(const CallShape& shape) {
   if (shape.op == "add") {
     const Tensors tensors(shape, 2, 2);
     const at::Tensor self = tensors[0], other = tensors[1];
@@ -85,6 +97,16 @@ Call call_of(const CallShape& shape) {
       shape.op,
       nearest_hint(shape.op, {"add", "linear", "linear_gelu", "softmax", "scaled_dot_product_attention",
                               "flash_attention"}));
+}
+
+}  // namespace
+
+Call call_of(const CallShape& shape) {
+  try {
+    return call_of_any(shape);
+  } catch (const c10::Error& error) {
+    throw UserError(error.what_without_backtrace());
+  }
 }
 
 std::optional<autotune::Device> device_of(std::string_view name) {

@@ -8,7 +8,7 @@
 namespace tessera::dispatch {
 
 /// The call of contiguous tensors of these shapes; checks as the operator does. Throws UserError for an
-/// unknown operator or a wrong number of shapes.
+/// unknown operator, a wrong number of shapes, and in the operator's words for shapes that it refuses.
 Call call_of(const CallShape& shape);
 
 /// By name; the current GPU where the name is empty; nullopt: the CPU.

@@ -72,15 +72,17 @@ TEST(Explain, WhatNoKernelTakes) {
   EXPECT_EQ(explain("flash_attention", wide, {}, "H200").plan, "none: the call throws");
 }
 
+/// The text of the UserError that `f` throws.
+std::string text(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 TEST(Explain, WrongQuestions) {
-  const auto text = [](auto f) -> std::string {
-    try {
-      f();
-    } catch (const std::exception& error) {
-      return error.what();
-    }
-    return "no error";
-  };
   EXPECT_EQ(text([] { explain("gemm", kLinear, {}, "H200"); }),
             "no operator is called 'gemm'; there are add, linear, linear_gelu, softmax, "
             "scaled_dot_product_attention and "
@@ -92,10 +94,14 @@ TEST(Explain, WrongQuestions) {
   EXPECT_TRUE(text([] {
                 explain("linear", kLinear, {}, "TPU");
               }).starts_with("no device is called 'TPU'; known are"));
-  EXPECT_EQ(testing::error_of([] {
+  EXPECT_EQ(text([] {
               explain("linear", {{2, 3}, {4, 5}}, {}, "H200");
             }),
             "linear(): expected weight of shape [N, 3] for input [2, 3], but got [4, 5]");
+  EXPECT_EQ(text([] {
+              explain("softmax", {{4, -1}}, {}, "H200");
+            }),
+            "softmax: expected sizes of tensor 1 from 0 on and of less than 2^63 bytes, but got [4, -1]");
 }
 
 class Files : public ::testing::Test {
@@ -184,7 +190,7 @@ TEST_F(Frozen, AHeadDimThatATileDoesNotCoverIsNoError) {
       << capture.lines()[0];
 }
 
-TEST(Lowering, WhateverIsThrownIsAProblemOfTheVariant) {
+TEST(Lowering, B138_WhateverIsThrownIsAProblemOfTheVariant) {
   const Call call = dispatch::call_of({"linear", {{16, 16}, {16, 16}}});
   const log::Capture capture;
   const dispatch::Lowered& made =
@@ -224,6 +230,17 @@ TEST(Warmup, WithoutAGpuAndADeviceThereIsNothingToDo) {
   EXPECT_EQ(seen, (std::vector<std::string>{"linear 512x128 256x128 256 BFloat16", "softmax 4x8 BFloat16"}));
 }
 
+TEST(Warmup, ShapesThatTheOperatorRefusesAreItsError) {
+  EXPECT_EQ(text([] {
+              warmup({{"linear", {{2, 3}, {4, 5}}}}, "H200");
+            }),
+            "linear(): expected weight of shape [N, 3] for input [2, 3], but got [4, 5]");
+  EXPECT_EQ(text([] {
+              warmup({{"add", {{-2}, {1}}}}, "H200");
+            }),
+            "add: expected sizes of tensor 1 from 0 on and of less than 2^63 bytes, but got [-2]");
+}
+
 TEST(Warmup, CompilesForADeviceThatIsNotHere) {
   const WithPolicy tile(Policy::tile);
   const Warmup result = warmup({{"linear_gelu", {{16, 16}, {16, 16}}, {.training = true}},
@@ -250,6 +267,13 @@ TEST(PolicyOfTheProcess, TileRefusesTensorsOnTwoDevices) {
       "here";
   EXPECT_EQ(testing::error_of([&] { add_at(c10::DispatchKey::CPU, self, other); }), text);
   EXPECT_EQ(testing::error_of([&] { dispatch::runs_native(AddArguments{self, other}); }), text);
+}
+
+TEST(PolicyOfTheProcess, IsOneOfThree) {
+  EXPECT_EQ(text([] { set_policy(static_cast<Policy>(7)); }),
+            "set_policy: expected automatic, tile or native, but got 7");
+  EXPECT_EQ(text([] { set_policy(static_cast<Policy>(-1)); }),
+            "set_policy: expected automatic, tile or native, but got -1");
 }
 
 TEST(PolicyOfTheProcess, OverridesTheEnvironment) {

@@ -143,7 +143,7 @@ class Transforms(unittest.TestCase):
 
 
 class Gradcheck(unittest.TestCase):
-    def test_fp64(self):
+    def test_B89_fp64(self):
         double = lambda *sizes: leaf(*sizes, dtype=torch.double)
         x, w, b = double(3, 2, 4), double(5, 4), double(5)
         q, k, v = (t.detach()[..., :3].double().requires_grad_() for t in attention_inputs())
@@ -183,7 +183,7 @@ class TorchScript(unittest.TestCase):
                         torch.testing.assert_close(ours, theirs)
 
 
-class Loading(unittest.TestCase):
+class Process(unittest.TestCase):
     def run_python(self, text, **environment):
         run = subprocess.run(
             [sys.executable, "-c", f"import torch\nlibrary = {LIBRARY!r}\n{text}"],
@@ -194,6 +194,40 @@ class Loading(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout.strip(), run.stderr
 
+
+@unittest.skipUnless(torch.cuda.is_available(), "no CUDA device on this machine")
+class OnTheGpu(Process):
+    def test_B99_a_child_uses_the_device(self):
+        text = """
+import os
+torch.ops.load_library(library)
+torch.ops.tessera.linear(torch.ones(2, 3), torch.ones(4, 3))
+child = os.fork()
+if child == 0:
+    x, q = torch.ones(4, 4, device="cuda"), torch.ones(1, 2, 4, 8, device="cuda")
+    ops = torch.ops.tessera
+    results = ops.add(x, x), ops.linear(x, x), ops.linear_gelu(x, x), ops.softmax(x, 0), ops.flash_attention(q, q, q)[0]
+    os._exit(0 if all(bool(torch.isfinite(result).all()) for result in results) else 1)
+print(os.waitpid(child, 0)[1])"""
+        self.assertEqual(self.run_python(text)[0], "0")
+
+    def test_B114_a_second_process_gives_the_same(self):
+        text = """
+import hashlib
+torch.ops.load_library(library)
+ops = torch.ops.tessera
+torch.manual_seed(0)
+x, w, b = (torch.randn(*sizes).half().cuda() for sizes in ((70, 72), (80, 72), (80,)))
+q = torch.randn(2, 4, 100, 64).half().cuda()
+results = ops.add(x, x), ops.linear(x, w, b), ops.linear_gelu(x, w, b), ops.softmax(x, 1), ops.flash_attention(q, q, q, True)[0]
+print(hashlib.sha256(b"".join(result.cpu().numpy().tobytes() for result in results)).hexdigest())"""
+        with tempfile.TemporaryDirectory() as folder:
+            first, second = (self.run_python(text, TESSERA_CACHE_DIR=folder, TESSERA_POLICY="tile")[0] for _ in range(2))
+            unused = self.run_python(text, TESSERA_CACHE_DIR=folder, TESSERA_POLICY="tile", TESSERA_JIT="off")[0]
+        self.assertEqual({first, second, unused}, {first})
+
+
+class Loading(Process):
     def test_B99_B122_no_cuda_at_load(self):
         text = """
 def opened():
@@ -242,15 +276,29 @@ print(torch.ops.tessera.add(torch.ones(1), torch.ones(1)).item())"""
         self.assertEqual(out, "2.0")
         self.assertIn("another copy of libtessera.so is loaded in this process: this one registers nothing", err)
 
-    def test_a_policy_that_is_not_legal(self):
+    def test_mistakes_in_the_environment(self):
         text = """
 torch.ops.load_library(library)
 try:
     torch.ops.tessera.add(torch.ones(1), torch.ones(1))
 except RuntimeError as error:
     print(error)"""
-        out, _ = self.run_python(text, TESSERA_POLICY="fast")
-        self.assertIn("TESSERA_POLICY=fast is not legal: expected one of auto, tile, native", out)
+        for name, value, legal in (
+            ("TESSERA_POLICY", "fast", "one of auto, tile, native"),
+            ("TESSERA_JIT", "fast", "one of block, background, off"),
+            ("TESSERA_LOG", "all", "a list, separated by commas, of dispatch, compile, cache"),
+            ("TESSERA_DUMP", "asm", "a list, separated by commas, of pass, cuda, ptx, sass"),
+            ("TESSERA_CACHE_MAX_MB", "-1", "a whole number of megabytes from 0 to 17592186044415"),
+        ):
+            with self.subTest(name):
+                out, _ = self.run_python(text, **{name: value})
+                self.assertIn(f"{name}={value} is not legal: expected {legal}", out)
+        out, _ = self.run_python(text, TESSERA_PLANS="/no/plans.json")
+        self.assertIn("TESSERA_PLANS=/no/plans.json: ", out)
+        self.assertIn("unset it, or write the file anew with tessera::save_plans()", out)
+        out, errors = self.run_python(text, TESSERA_RECORDS="/no/records.json")
+        self.assertEqual(out, "")
+        self.assertIn("tessera: warning: TESSERA_RECORDS=/no/records.json: ", errors)
 
 
 if __name__ == "__main__":

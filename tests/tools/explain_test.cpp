@@ -65,7 +65,8 @@ TEST_F(Explain, CallsThatBreakTheRulesAreUsageErrors) {
       error({"add", "4x4", "--other", "3x4"}),
       usage("The size of tensor a (4) must match the size of tensor b (3) at non-singleton dimension 0"));
   EXPECT_EQ(error({"softmax", "4294967296x4294967296"}),
-            usage("Storage size calculation overflowed with sizes=[4294967296, 4294967296]"));
+            usage("softmax: expected sizes of tensor 1 from 0 on and of less than 2^63 bytes, but got "
+                  "[4294967296, 4294967296]"));
 }
 
 TEST_F(Explain, NumbersWordsAndOptionsAreNamed) {

@@ -59,6 +59,10 @@ std::string print_table() {
   return text + "* set in the environment\n";
 }
 
+void check() {
+  for (const Variable& variable : table()) read(variable.name);
+}
+
 JitMode jit() {
   const std::string value = read("TESSERA_JIT");
   return value == "off" ? JitMode::off : value == "background" ? JitMode::background : JitMode::block;

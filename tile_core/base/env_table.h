@@ -6,8 +6,13 @@
 
 #include "tile_core/base/env.h"
 
-/// What env.cpp needs of the table; nothing here reads the environment.
+/// The table and its values.
 namespace tessera::env {
+
+/// Throws UserError where the value of any variable is not legal, whether something has read it yet or not.
+void check();
+
+// What env.cpp needs of the table; nothing of it reads the environment.
 
 const Variable* find(std::string_view name);  ///< nullptr where the table does not declare it
 const Variable& nearest(std::string_view name);
