@@ -1,6 +1,8 @@
 #include "tests/gpu/gpu.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <cmath>
 
 namespace tessera::test {
@@ -26,6 +28,13 @@ double floor_of(at::ScalarType dtype) {
 }
 
 }  // namespace
+
+double free_gibibytes() {
+  c10::cuda::CUDACachingAllocator::emptyCache();
+  const auto [free, total] =
+      c10::cuda::CUDACachingAllocator::get()->getMemoryInfo(c10::cuda::current_device());
+  return static_cast<double>(free) / (1U << 30U);
+}
 
 void dirty_allocator() {
   constexpr std::int64_t kElements = std::int64_t{1} << 26;

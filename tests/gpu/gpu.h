@@ -10,6 +10,12 @@ namespace tessera::test {
 #define TESSERA_NEEDS_GPU() \
   if (!at::hasCUDA()) GTEST_SKIP() << "no CUDA device on this machine"
 
+/// Skips the test where less memory of the device is free than its tensors need.
+#define TESSERA_NEEDS_MEMORY(gibibytes)                         \
+  if (const double free = free_gibibytes(); free < (gibibytes)) \
+  GTEST_SKIP() << "needs " << (gibibytes) << " GiB of the device's memory, of which " << free << " are free"
+double free_gibibytes();
+
 /// Fills freed memory with NaN, so that what a kernel leaves unwritten shows.
 void dirty_allocator();
 

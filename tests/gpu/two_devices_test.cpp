@@ -69,6 +69,30 @@ TEST(TwoDevices, B92TheDeviceOfTheTensorsIsUsed) {
   }
 }
 
+TEST(TwoDevices, B77TensorsOfTwoDevicesAreAnError) {
+  TESSERA_NEEDS_TWO_GPUS();
+  const at::Tensor q = normal({1, 2, 8, 16}, at::kHalf, 1), there = q.to(at::Device(at::kCUDA, 1));
+  try {
+    tessera::scaled_dot_product_attention(q, there, q);
+    FAIL() << "no error";
+  } catch (const c10::Error& error) {
+    EXPECT_EQ(
+        error.what_without_backtrace(),
+        std::string("scaled_dot_product_attention(): expected key on query's device cuda:0, but got cuda:1"));
+  }
+  EXPECT_TRUE(at::isfinite(tessera::scaled_dot_product_attention(q, q, q)).all().item<bool>());
+}
+
+TEST(TwoDevices, B98EachDeviceHasItsOwnKernels) {
+  TESSERA_NEEDS_TWO_GPUS();
+  for (const c10::DeviceIndex index : {0, 1}) {
+    const c10::cuda::CUDAGuard device(index);
+    const at::Tensor x = normal({37, 53}, at::kFloat, 1).to(at::Device(at::kCUDA, index));
+    expect_same_bits(tessera::softmax(x, -1).cpu(),
+                     tessera::softmax(x.to(at::Device(at::kCUDA, 1 - index)), -1).cpu());
+  }
+}
+
 TEST(TwoDevices, B103CaptureOnTheSecond) {
   TESSERA_NEEDS_TWO_GPUS();
   const c10::cuda::CUDAGuard device(1);

@@ -52,15 +52,15 @@ class PackageTest(OutsideTest):
     def test_needs_neither_driver_nor_compiler_nor_python(self):
         self.assertNotRegex(self.succeeds(run("/usr/bin/ldd", LIBRARY)), r"libcuda\.|libnvrtc|libpython|not found")
 
-    def test_has_no_undefined_symbols(self):
+    def test_B147_has_no_undefined_symbols(self):
         self.assertNotIn("undefined", self.succeeds(run("/usr/bin/ldd", "-r", LIBRARY)))
 
-    def test_run_path_is_own_folder_and_torch(self):
+    def test_B147_run_path_is_own_folder_and_torch(self):
         text = self.succeeds(run("/usr/bin/readelf", "-d", LIBRARY))
         paths = text.split("Library runpath: [")[1].split("]")[0].split(":")
         self.assertEqual(paths, ["$ORIGIN", str(TORCH / "lib"), str(TORCH.parent / "nvidia/cu13/lib")])
 
-    def test_names_no_folder_of_the_build(self):
+    def test_B147_names_no_folder_of_the_build(self):
         folders = [re.escape(os.environ[name].encode()) for name in ("OUTSIDE_SOURCE", "OUTSIDE_BUILD")]
         path = re.compile(rb"(?<![\w.-])(?:" + b"|".join(folders) + rb")/[ -~]*")  # not the end of a longer path
         for file in PREFIX.rglob("*"):
@@ -93,7 +93,7 @@ class FindPackageTest(OutsideTest):
         return run("cmake", "-S", self.folder, "-B", self.folder / "build", f"-DTessera_DIR={PREFIX}/lib/cmake/Tessera",
                    *settings, environment=path | (environment or {}))
 
-    def test_finds_torch(self):
+    def test_B145_finds_torch(self):
         uses = f"uses {TORCH}/lib/libc10.so"
         nowhere = {"HOME": str(self.folder)}
         self.assertIn(uses, self.succeeds(self.find(f"-DTESSERA_TORCH_DIR={TORCH}", environment=nowhere)))
@@ -164,28 +164,28 @@ torch.testing.assert_close(torch.ops.tessera.softmax(x, 1), torch.softmax(x, 1))
 
 
 class NoDriverTest(OutsideTest):
-    """B122. The driver that these see ends every process which uses it."""
+    """The driver that these see ends every process which uses it."""
 
     def test_the_driver_ends_its_process(self):
         code, text = python("import ctypes; ctypes.CDLL('libcuda.so.1').cuInit(0)", environment=NO_DRIVER)
         self.assertEqual((code, text), (-6, "the driver was used\n"))
 
-    def test_library_does_not_open_it(self):
+    def test_B122_library_does_not_open_it(self):
         text = self.succeeds(run(PROGRAMS / "linked", environment=NO_DRIVER | {"LD_DEBUG": "files"}))
         openings = re.findall(r"file=(\S+) \[0\];  dynamically loaded by (\S+)", text)
         self.assertTrue(openings)
         self.assertFalse([opening for opening in openings if "libtessera" in opening[1]])
 
-    def test_linked(self):
+    def test_B122_linked(self):
         self.succeeds(run(PROGRAMS / "linked", environment=NO_DRIVER))
 
-    def test_opened(self):
+    def test_B122_opened(self):
         self.succeeds(run(PROGRAMS / "script_opened", self.module(), LIBRARY, environment=NO_DRIVER))
 
-    def test_python(self):
+    def test_B122_python(self):
         self.assertEqual(self.succeeds(python(PythonTest.USE, LIBRARY, environment=NO_DRIVER)), "")
 
-    def test_no_visible_device(self):
+    def test_B122_no_visible_device(self):
         self.succeeds(run(PROGRAMS / "linked", environment={"CUDA_VISIBLE_DEVICES": ""}))
 
 

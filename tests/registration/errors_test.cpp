@@ -179,7 +179,7 @@ TEST_P(Errors, Dropout) {
             "scaled_dot_product_attention(): expected dropout_p to be in [0, 1], but got -0.1");
 }
 
-TEST(ErrorsOfDevices, NameBoth) {
+TEST(ErrorsOfDevices, B77_NameBoth) {
   const at::Tensor here = at::ones({2, 4}), there = at::ones({3, 4}, at::kMeta);
   EXPECT_EQ(error_of([&] { tessera::linear(here, there); }),
             "linear(): expected weight on input's device cpu, but got meta");

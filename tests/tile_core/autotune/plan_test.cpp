@@ -92,7 +92,7 @@ TEST(Plan, ARecordOfAnotherShapeMustBeLegalHere) {
   EXPECT_EQ(verdicts(plan)[1], "m=128 n=64 warps=4: shared memory: too much");
 }
 
-TEST(Plan, AWrongVariantNeverRuns) {
+TEST(Plan, B138_AWrongVariantNeverRuns) {
   Records records;
   Record r = record(linear_key(64, 64, 64), {{64, 1}});
   r.variants[0].failure = "wrong result: 0.5 off";
@@ -157,7 +157,7 @@ TEST(Plan, TheUsersRecordsOfOtherVersionsAreAWarning) {
             Lines{});
 }
 
-TEST(Plan, UnderPolicyTileNoLegalVariantIsSaid) {
+TEST(Plan, B138_UnderPolicyTileNoLegalVariantIsSaid) {
   const Plan plan =
       choose(linear_key(64, 64, 64), {variant(64), variant(16)}, nothing_is_legal, Policy::tile, {});
   EXPECT_EQ(plan.tile, std::nullopt);

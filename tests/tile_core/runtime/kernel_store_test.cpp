@@ -52,7 +52,7 @@ TEST_F(KernelStore, EightThreadsCompileEachKernelOnce) {
   EXPECT_EQ(disk_cache::list().size(), static_cast<std::size_t>(kKernels));
 }
 
-TEST_F(KernelStore, TheSameTextForTwoArchitecturesIsTwoKernels) {  // B111: both coexist
+TEST_F(KernelStore, B98_B111TheSameTextForTwoArchitecturesIsTwoKernels) {
   Kernel& a = kernel_store::get(test::small_kernel(1), hopper());
   Kernel& b = kernel_store::get(test::small_kernel(1), Target::named("sm_80"));
   EXPECT_NE(&a, &b);

@@ -36,7 +36,8 @@ TEST_F(LoadedFunction, IsLoadedOncePerContextWithRelaxedCapture) {
   EXPECT_EQ(cuda().calls, Calls{});
 }
 
-TEST_F(LoadedFunction, EveryDeviceHasItsOwn) {
+// B98: of two devices.
+TEST_F(LoadedFunction, B98EveryDeviceHasItsOwn) {
   get(0);
   cuda().calls.clear();
   EXPECT_EQ(get(1).handle, reinterpret_cast<CUfunction>(202));
