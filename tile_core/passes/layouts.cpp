@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "tile_core/passes/dot_path.h"
-
 namespace tessera {
 namespace {
 
@@ -22,7 +20,15 @@ class Digits {
  public:
   explicit Digits(const Program& program) : program_(program) {}
 
-  int rest(AxisId axis) const { return program_.axis(axis).extent / taken(axis); }
+  int rest(AxisId axis) const {
+    return program_.axis(axis).extent / taken(axis) / (axis == kept_ ? parts_ : 1);
+  }
+
+  /// Leaves equal parts of an axis for the warps.
+  void keep(AxisId axis, int parts) {
+    kept_ = axis;
+    parts_ = parts;
+  }
 
   void take(Place place, AxisId axis, int count) {
     repeats_.push_back({place, axis, count, taken(axis)});
@@ -44,11 +50,12 @@ class Digits {
     if (count > 1) repeats_.push_back({place, AxisId::none, count, 0});
   }
 
-  /// What is left stays in each thread's registers.
+  /// What is left stays in each thread's registers, but what is kept is the warps'.
   Layout finish(const std::vector<AxisId>& axes) {
     for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
       if (rest(*it) > 1) take(Place::reg, *it, rest(*it));
     }
+    if (kept_ != AxisId::none) take(Place::warp, kept_, parts_);
     return Layout(std::move(repeats_));
   }
 
@@ -61,6 +68,8 @@ class Digits {
   const Program& program_;
   std::vector<Repeat> repeats_;
   std::map<AxisId, int> taken_;
+  AxisId kept_ = AxisId::none;
+  int parts_ = 1;
 };
 
 std::vector<AxisId> joined(std::vector<AxisId> a, const std::vector<AxisId>& b) {
@@ -124,6 +133,27 @@ Layout access_layout(const Program& program, const std::vector<AxisId>& axes, Ax
   given *= digits.spread(Place::warp, along, warps / given);
   digits.replicate(Place::warp, warps / given);
   return digits.finish(joined(others, along));
+}
+
+Layout layout_beside_wgmma(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous,
+                           int vector, const DotAxes& dot, int row_groups) {
+  constexpr int kColumnStep = 8;
+  std::vector<AxisId> others = axes;
+  const bool has_rows = std::erase(others, dot.rows) > 0;
+  std::erase_if(others, [&](AxisId axis) { return program.axis(axis).extent == 1; });
+  const AxisId columns = others.empty() ? dot.columns : others.front();
+  if (others.size() <= 1 && program.axis(columns).extent % kColumnStep == 0)
+    return wgmma_layout(program, dot.rows, columns, row_groups).restrict_to(axes);
+  Digits digits(program);
+  if (has_rows) digits.keep(dot.rows, kGroupWarps * row_groups);
+  if (contiguous != AxisId::none) {
+    const int width = power_of_two(digits.rest(contiguous), vector);
+    if (width > 1) digits.take(Place::reg, contiguous, width);
+  }
+  const int lanes = digits.spread(Place::lane, axes, kLanes);
+  digits.replicate(Place::lane, kLanes / lanes);
+  if (!has_rows) digits.replicate(Place::warp, kGroupWarps * row_groups);
+  return digits.finish(axes);
 }
 
 }  // namespace tessera

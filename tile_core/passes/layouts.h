@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "tile_core/passes/passes.h"
+#include "tile_core/passes/dot_path.h"
 
 namespace tessera {
 
@@ -23,5 +23,11 @@ Layout wgmma_layout(const Program& program, AxisId rows, AxisId columns, int row
 /// axis first, warps along the others first, so that a reduction along it stays in a warp where it can.
 Layout access_layout(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous, int vector,
                      int warps);
+
+/// The same of a tile beside the accumulators of a wgmma: its warps go along the dot's rows where the tile
+/// has them, and hold the same where not, so that each warpgroup has its rows and nothing is reduced across
+/// warps. The accumulators' own layout where the tile fits it: no conversion between the two is needed then.
+Layout layout_beside_wgmma(const Program& program, const std::vector<AxisId>& axes, AxisId contiguous,
+                           int vector, const DotAxes& dot, int row_groups);
 
 }  // namespace tessera

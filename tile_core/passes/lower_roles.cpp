@@ -159,7 +159,7 @@ class LowerRole {
   // ---- loops ----
 
   /// Accumulators need not be waited for where nothing in the body waits for another dot, and where their
-  /// operands' slots of two iterations may be taken at a time.
+  /// operands of two iterations have places at a time: slots to spare, not registers.
   std::vector<Carry> carries_of(const Loop& loop) const {
     std::vector<Carry> carries;
     for (std::size_t i = 0; i < loop.parameters.size(); ++i) carries.push_back(carry_of(loop, i));
@@ -178,7 +178,7 @@ class LowerRole {
 
   bool has_slots_to_spare(ValueId operand) const {
     const View* view = std::get_if<View>(&uses_.definer(operand).op);
-    return view == nullptr || p_.type(view->slot.channel).slots > 1;
+    return view != nullptr && p_.type(view->slot.channel).slots > 1;
   }
 
   /// A dot's result that the body only yields may stay in flight.

@@ -53,6 +53,7 @@ class Solver {
   /// An operand in registers has its contracted axis where an accumulator has its columns.
   void wgmma(ValueId result, const Dot& dot) {
     DotAxes axes = dot_axes(p_, dot);
+    dot_ = axes;
     layouts_.set(result, wgmma_layout(p_, axes.rows, axes.columns, row_groups_));
     if (in_registers(dot.a)) layouts_.set(dot.a, wgmma_layout(p_, axes.rows, dot.axis, row_groups_));
   }
@@ -153,14 +154,19 @@ class Solver {
             ? widest_access(p_, context_.facts, context_.schedule, load->tensor, load->subscripts)
             : widest_access(p_, context_.facts, context_.schedule, store->tensor, store->subscripts);
     ValueId tile = accessed(inst);
-    layouts_.set(tile, access_layout(p_, p_.type(tile).axes, access.axis, access.vector, p_.launch.warps));
+    layouts_.set(tile, along(p_.type(tile).axes, access.axis, access.vector));
+  }
+
+  Layout along(const std::vector<AxisId>& axes, AxisId contiguous, int vector) const {
+    if (row_groups_ > 0) return layout_beside_wgmma(p_, axes, contiguous, vector, dot_, row_groups_);
+    return access_layout(p_, axes, contiguous, vector, p_.launch.warps);
   }
 
   /// Tiles that touch neither a dot nor memory.
   void finish() {
     for (std::size_t i = 0; i < p_.types.size(); ++i) {
       auto id = static_cast<ValueId>(i);
-      if (open(id)) layouts_.set(id, access_layout(p_, p_.type(id).axes, AxisId::none, 1, p_.launch.warps));
+      if (open(id)) layouts_.set(id, along(p_.type(id).axes, AxisId::none, 1));
       spread();
     }
   }
@@ -169,6 +175,7 @@ class Solver {
   const PassContext& context_;
   Uses uses_;
   int row_groups_;  // 0: dots are not wgmma
+  DotAxes dot_;     // of the last wgmma
   LayoutMap layouts_;
 };
 

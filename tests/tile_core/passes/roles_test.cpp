@@ -91,6 +91,60 @@ TEST(RolesLag, KeepsTheOrderOfWhatMakesAnAccumulator) {
   }
 }
 
+/// Two sums of one operand that is computed, so that it is in registers while dots of two iterations want it.
+Program of_computed_rows() {
+  using namespace dsl;
+  Builder p("of_computed_rows");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
+  In x = p.in("x", f32, {M, K}), w1 = p.in("w1", bf16, {N, K}), w2 = p.in("w2", bf16, {N, K});
+  Out out = p.out("out", f32, {M, N});
+  Axis m = p.grid(M, 64), n = p.grid(N, 16);
+  Var gate = p.zeros(f32, {m, n}), value = p.zeros(f32, {m, n});
+  for (Axis k : p.pipelined(K, 16)) {
+    Tile rows = cast(bf16, max(x(m, k), 0));
+    gate += dot(rows, w1(n, k), k);
+    value += dot(rows, w2(n, k), k);
+  }
+  out(m, n) = gate * value;
+  return p.finish();
+}
+
+TEST(RolesOperands, InRegistersAreNotWrittenUnderADot) {
+  const Call call{{{"M", 72}, {"N", 24}, {"K", 56}}};
+  for (int stages : {0, 1, 3})
+    keeps_values({"of_computed_rows", of_computed_rows(), {call}, 0x1p-7}, call, {.stages = stages});
+}
+
+/// Tiles that no dot has a part in beside one: copied, over a row alone, reduced along what is not
+/// contiguous, and over one more axis; with as many rows as give each of some groups its own.
+Program beside_a_dot(int rows) {
+  using namespace dsl;
+  Builder p("beside_a_dot");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K"), B = p.dim("B");
+  In a = p.in("a", bf16, {M, K}), b = p.in("b", bf16, {N, K}), x = p.in("x", f32, {M, N}),
+     y = p.in("y", i64, {N, M}), z = p.in("z", f16, {M});
+  Out out = p.out("out", f32, {M, N, B}), copy = p.out("copy", f16, {M, N}), row = p.out("row", f32, {M}),
+      least = p.out("least", i64, {M});
+  Axis m = p.grid(M, rows), n = p.all(N, 40), batch = p.grid(B, 1);
+  Var sum = p.zeros(f32, {m, n});
+  for (Axis k : p.pipelined(K, 32)) sum += dot(a(m, k), b(n, k), k);
+  out(m, n, batch) = broadcast(sum, {batch});
+  copy(m, n) = cast(f16, x(m, n) * 2);
+  row(m) = exp2(z(m));
+  least(m) = reduce_min(y(n, m), n);
+  return p.finish();
+}
+
+TEST(RolesLayouts, OfTilesBesideADotAreOfTheGroups) {
+  const Call call{{{"M", 200}, {"N", 40}, {"K", 40}, {"B", 2}}};
+  for (int rows : {64, 128, 192}) {
+    const Case c{"beside_a_dot", beside_a_dot(rows), {call}, 0x1p-7};
+    keeps_values(c, call, {});
+    keeps_values(c, call, {.stages = 3, .share = Share::alternate});
+    EXPECT_TRUE(test::emulates(c.program, call, {}, c.tolerance)) << rows;
+  }
+}
+
 /// What lower() says of a schedule for a program.
 std::string error_of(const char* program, const Schedule& schedule) {
   Case c = test::named_case(program);
