@@ -1,4 +1,4 @@
-#include "tests/ops/hand_made.h"
+#include "tests/ops/device_programs.h"
 #include "tests/tile_core/codegen/instructions.h"
 #include "tile_core/codegen/cuda.h"
 #include "tile_core/runtime/compile.h"
@@ -9,7 +9,7 @@ namespace tessera {
 namespace {
 
 Cubin cubin_of(const std::string& name) {
-  Program ready = test::hand_made_ready(name);
+  Program ready = test::ready_device_program(name);
   Facts facts;
   for (const TensorDecl& tensor : ready.tensors) {
     facts.tensors.push_back(
@@ -18,15 +18,15 @@ Cubin cubin_of(const std::string& name) {
   return compile(emit_cuda(ready, facts, {}), Target::named("sm_90a"));
 }
 
-class HandMadeCode : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Programs, HandMadeCode,
+class DeviceProgramCode : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Programs, DeviceProgramCode,
                          ::testing::Values("linear", "linear_gelu", "linear_128x128", "linear_gelu_128x128",
                                            "attention", "attention_causal", "attention_optimistic",
                                            "attention_causal_optimistic"),
                          [](const auto& info) { return info.param; });
 
 /// Nothing spills, and ptxas puts no dots in order.
-TEST_P(HandMadeCode, IsClean) {
+TEST_P(DeviceProgramCode, IsClean) {
   Cubin cubin = cubin_of(GetParam());
   EXPECT_EQ(cubin.complaints(), std::vector<std::string>());
   EXPECT_EQ(test::instructions(sass(cubin), {"LDL", "STL"}), std::vector<std::string>());
@@ -34,7 +34,7 @@ TEST_P(HandMadeCode, IsClean) {
 
 /// The bias is asked for under the first step's dots, which no code that clears sums stands before; each
 /// other step waits for the one before.
-TEST(HandMadeOrder, OfLinear) {
+TEST(DeviceProgramOrder, OfLinear) {
   std::string code = sass(cubin_of("linear_gelu"));
   EXPECT_GOLDEN("linear_gelu",
                 test::order_of(test::instructions(code, {"LDG", "HGMMA", "WARPGROUP", "CS2R"}), "WARPGROUP"));
@@ -42,7 +42,7 @@ TEST(HandMadeOrder, OfLinear) {
 
 /// The weights are rounded before the scores that take their registers; values and scores fly together, and
 /// the exponentials of the scores run under the values.
-TEST(HandMadeOrder, OfAttention) {
+TEST(DeviceProgramOrder, OfAttention) {
   for (const char* name : {"attention", "attention_causal"}) {
     std::string code = sass(cubin_of(name));
     EXPECT_GOLDEN(
@@ -53,7 +53,7 @@ TEST(HandMadeOrder, OfAttention) {
 
 /// Between the scores' wait and the vote there is no maximum; the scores that come once more stand in a
 /// branch.
-TEST(HandMadeOrder, OfOptimisticAttention) {
+TEST(DeviceProgramOrder, OfOptimisticAttention) {
   std::string code = sass(cubin_of("attention_optimistic"));
   EXPECT_GOLDEN(
       "attention_optimistic",

@@ -13,32 +13,32 @@
 /// Stage::synced. No operator loads them; here they have to be what operators mean, perf/ measures them.
 namespace tessera::test {
 
-struct HandMade {
+struct DeviceProgram {
   const char* name;         ///< of tests/golden/device_programs/<name>.txt
   Program meaning;          ///< the operator's program
   std::vector<Call> calls;  ///< ragged, empty loops too
   double tolerance = 0x1p-7;
 };
-inline void PrintTo(const HandMade& p, std::ostream* out) {
+inline void PrintTo(const DeviceProgram& p, std::ostream* out) {
   *out << p.name;
 }
 
-inline std::string hand_made_text(const std::string& name) {
+inline std::string device_program_text(const std::string& name) {
   return read_text("golden/device_programs/" + name + ".txt");
 }
-inline Program hand_made_program(const std::string& name) {
-  return parse(hand_made_text(name), "hand-made");
+inline Program device_program(const std::string& name) {
+  return parse(device_program_text(name), "hand-made");
 }
 
 /// At Stage::ready.
-inline Program hand_made_ready(const std::string& name) {
-  Program ready = plan_shared_memory(hand_made_program(name), {{}, {}, Target::named("sm_90a")});
+inline Program ready_device_program(const std::string& name) {
+  Program ready = plan_shared_memory(device_program(name), {{}, {}, Target::named("sm_90a")});
   ready.stage = Stage::ready;
   verify(ready);
   return ready;
 }
 
-inline HandMade hand_made_linear(const char* name, int gelu, int n) {
+inline DeviceProgram linear_device_program(const char* name, int gelu, int n) {
   Facts facts{.tensors = std::vector<TensorFacts>(4, {.dtype = bf16}),
               .flags = {{"bias", 1}, {"gelu", gelu}, {"preactivation", 0}}};
   return {name,
@@ -49,32 +49,32 @@ inline HandMade hand_made_linear(const char* name, int gelu, int n) {
            {{{"M", 128}, {"N", 192}, {"K", 64}}}}};
 }
 
-inline Call hand_made_attention_call(std::int64_t I, std::int64_t J, std::int64_t group, double scale = 0.1) {
+inline Call attention_call(std::int64_t I, std::int64_t J, std::int64_t group, double scale = 0.1) {
   return {{{"B", 1}, {"H", 2}, {"G", 2 / group}, {"I", I}, {"J", J}, {"D", 128}, {"E", 128}},
           {{"scale", scale}, {"diagonal", 0}, {"group", static_cast<double>(group)}}};
 }
 
-inline HandMade hand_made_attention(const char* name, int causal) {
+inline DeviceProgram attention_device_program(const char* name, int causal) {
   Facts facts{.tensors = std::vector<TensorFacts>(4, {.dtype = bf16}),
               .flags = {{"causal", causal}, {"mask", 0}}};
   facts.tensors.push_back({.dtype = f32});
   return {name,
           ops::attention().program(facts, {{"i", 128}, {"j", 128}, {"d", 128}, {"e", 128}}),
-          {hand_made_attention_call(150, 300, 2), hand_made_attention_call(200, 130, 1),
-           hand_made_attention_call(1, 0, 1), hand_made_attention_call(64, 640, 2),
+          {attention_call(150, 300, 2), attention_call(200, 130, 1), attention_call(1, 0, 1),
+           attention_call(64, 640, 2),
            // Scores that move the maximum by hundreds of powers of two.
-           hand_made_attention_call(70, 400, 2, 20)}};
+           attention_call(70, 400, 2, 20)}};
 }
 
-inline std::vector<HandMade> hand_made() {
-  return {hand_made_linear("linear", 0, 192),
-          hand_made_linear("linear_gelu", 1, 192),
-          hand_made_linear("linear_128x128", 0, 128),
-          hand_made_linear("linear_gelu_128x128", 1, 128),
-          hand_made_attention("attention", 0),
-          hand_made_attention("attention_causal", 1),
-          hand_made_attention("attention_optimistic", 0),
-          hand_made_attention("attention_causal_optimistic", 1)};
+inline std::vector<DeviceProgram> device_programs() {
+  return {linear_device_program("linear", 0, 192),
+          linear_device_program("linear_gelu", 1, 192),
+          linear_device_program("linear_128x128", 0, 128),
+          linear_device_program("linear_gelu_128x128", 1, 128),
+          attention_device_program("attention", 0),
+          attention_device_program("attention_causal", 1),
+          attention_device_program("attention_optimistic", 0),
+          attention_device_program("attention_causal_optimistic", 1)};
 }
 
 /// The text as the printer would write it: without comments and empty lines, values numbered as they come.

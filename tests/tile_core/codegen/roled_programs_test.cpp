@@ -1,8 +1,9 @@
+#include "tests/tile_core/codegen/roled_programs.h"
+
 #include <sstream>
 
 #include "tests/support/emulated_result.h"
 #include "tests/support/golden.h"
-#include "tests/tile_core/codegen/roled_programs.h"
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/cuda.h"
 
@@ -34,9 +35,9 @@ void PrintTo(const Subject& s, std::ostream* out) {
   *out << s.program;
 }
 
-class DevicePrograms : public ::testing::TestWithParam<Subject> {};
+class RoledPrograms : public ::testing::TestWithParam<Subject> {};
 INSTANTIATE_TEST_SUITE_P(
-    Programs, DevicePrograms,
+    Programs, RoledPrograms,
     ::testing::Values(
         Subject{"twice_roles", {{{{"M", 11}, {"K", 16}}}, {{{"M", 16}, {"K", 104}}}}},
         Subject{"gemm_turns", {{{{"M", 150}, {"N", 48}, {"K", 16}}}, {{{"M", 64}, {"N", 40}, {"K", 136}}}}},
@@ -44,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         Subject{"chain_lag", {{{{"S", 75}, {"T", 32}, {"D", 24}}}, {{{"S", 64}, {"T", 150}, {"D", 32}}}}}),
     [](const auto& info) { return info.param.program; });
 
-TEST_P(DevicePrograms, GivesTheResultOfTheProgram) {
+TEST_P(RoledPrograms, GivesTheResultOfTheProgram) {
   Program program = test::planned(GetParam().program);
   for (const Call& call : GetParam().calls) EXPECT_TRUE(test::emulates_as_it_is(program, call));
 }
@@ -59,7 +60,7 @@ std::string body(const KernelText& kernel) {
   return result;
 }
 
-TEST_P(DevicePrograms, BodyIsThis) {
+TEST_P(RoledPrograms, BodyIsThis) {
   Program program = test::planned(GetParam().program);
   Facts facts = test::facts_of(program, GetParam().calls.front(), {});
   EXPECT_GOLDEN(GetParam().program, body(emit_cuda(program, facts, {})));
