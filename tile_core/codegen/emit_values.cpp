@@ -128,10 +128,20 @@ void Emitter::emit_slice(const Inst& inst, const Slice& o) {
                                               first)));
 }
 
+/// Whether C++ itself makes an index of a ticket, which is unsigned: beside one, around an operator.
+bool Emitter::beside_index(const Op& op) const {
+  const Binary* o = std::get_if<Binary>(&op);
+  if (o == nullptr || tickets_.contains(o->a) == tickets_.contains(o->b)) return false;
+  return o->fn != BinaryFn::div && o->fn != BinaryFn::mod && o->fn != BinaryFn::max && o->fn != BinaryFn::min;
+}
+
 void Emitter::emit_value(const Inst& inst) {
   ValueId id = inst.result();
   const Type& type = p_.type(id);
-  auto at = [&](ValueId operand) { return element(operand, type.layout); };
+  auto at = [&](ValueId operand) {
+    const std::string text = element(operand, type.layout);
+    return tickets_.contains(operand) && !beside_index(inst.op) ? fmt::format("int64({})", text) : text;
+  };
   // One operation on the floats that 16-bit operands are, rounded twice, is rounded right: floats have twice
   // the digits and two more.
   auto wide = [&](ValueId operand) {

@@ -78,6 +78,7 @@ class Emitter {
   std::string literal(DType dtype, double value) const;
   std::string unary(const Unary& o, const std::string& a) const;
   std::string binary(const Binary& o, const std::string& a, const std::string& b) const;
+  bool beside_index(const Op& op) const;
   std::string below(const Index& index, BinaryFn fn, const std::string& bound, const Layout& layout) const;
   void pointwise(const Inst& inst, const std::string& expression);
   void emit_value(const Inst& inst);

@@ -50,6 +50,20 @@ TEST_P(RoledPrograms, GivesTheResultOfTheProgram) {
   for (const Call& call : GetParam().calls) EXPECT_TRUE(test::emulates_as_it_is(program, call));
 }
 
+/// The first tickets of a loop, made from the ticket of another in ways that change nothing.
+TEST(Tickets, AreIndices) {
+  const Call call{{{"M", 300}, {"N", 40}, {"K", 136}}};
+  for (const char* same : {"max %38, %8", "min %38, %10", "mod %38, %10", "div %38, %9", "max %8, %38"}) {
+    const std::string text = fmt::format("%90: i64 = {}\n        %43: i64 = mul %90, %24", same);
+    EXPECT_TRUE(
+        test::emulates_as_it_is(test::changed("gemm_roles", "%43: i64 = mul %38, %24", text.c_str()), call))
+        << same;
+  }
+  const char* sum =
+      "%90: i64 = add %38, %38\n        %91: i64 = sub %90, %38\n        %43: i64 = mul %91, %24";
+  EXPECT_TRUE(test::emulates_as_it_is(test::changed("gemm_roles", "%43: i64 = mul %38, %24", sum), call));
+}
+
 /// What follows the wrappers, without the places of the program.
 std::string body(const KernelText& kernel) {
   std::istringstream lines(kernel.text.substr(kernel.text.find("struct Parameters")));
