@@ -14,7 +14,32 @@ bool is_elementwise(const Op& op) {
   return is_pointwise(op) || std::holds_alternative<Constant>(op);
 }
 
+/// The axes of a store along its tensor's contiguous dim, and along another.
+struct StoreAxes {
+  AxisId rows = AxisId::none;
+  AxisId columns = AxisId::none;
+};
+StoreAxes axes_of(const PassContext& context, const Store& store) {
+  StoreAxes axes;
+  const int contiguous = context.facts.tensors.at(index_of(store.tensor)).contiguous_dim;
+  for (std::size_t i = 0; i < store.subscripts.size(); ++i) {
+    if (store.subscripts[i].axis == AxisId::none) continue;
+    (static_cast<int>(i) == contiguous ? axes.columns : axes.rows) = store.subscripts[i].axis;
+  }
+  return axes;
+}
+
 }  // namespace
+
+int slice_row_bytes(const Program& program, const PassContext& context, const Store& store) {
+  const Type& type = program.type(store.value);
+  const TensorFacts& facts = context.facts.tensors.at(index_of(store.tensor));
+  if (size_of(type.dtype) != 2 || type.axes.size() != 2 || facts.alignment < kBulkAlignment || !facts.bulk)
+    return 0;
+  const StoreAxes axes = axes_of(context, store);
+  if (axes.rows == AxisId::none || axes.columns == AxisId::none) return 0;
+  return std::min(swizzle_of(program, type.dtype, axes.columns), kMaxStoreRowBytes);
+}
 
 AxisId StoreSlicer::part_of(Program& p, AxisId axis, int extent) {
   AxisInfo info = p.axis(axis);
@@ -54,23 +79,15 @@ void StoreSlicer::declare(RoleBuilder& b) {
 }
 
 std::optional<StoreSlices> StoreSlicer::plan(RoleBuilder& b, const Store& store) {
-  const Type& type = in_.type(store.value);
-  const TensorFacts& facts = context_.facts.tensors.at(index_of(store.tensor));
-  if (size_of(type.dtype) != 2 || type.axes.size() != 2 || facts.alignment < kBulkAlignment || !facts.bulk)
-    return std::nullopt;
-  StoreSlices s{.rows = AxisId::none, .columns = AxisId::none};
-  for (std::size_t i = 0; i < store.subscripts.size(); ++i) {
-    AxisId axis = store.subscripts[i].axis;
-    if (axis == AxisId::none) continue;
-    (static_cast<int>(i) == facts.contiguous_dim ? s.columns : s.rows) = axis;
-  }
-  if (s.rows == AxisId::none || s.columns == AxisId::none) return std::nullopt;
-  if (in_.axis(s.rows).extent % kDotRows != 0) return std::nullopt;
-  if (type.layout != wgmma_layout(in_, s.rows, s.columns, 1)) return std::nullopt;
-  int row_bytes = swizzle_of(in_, type.dtype, s.columns);
+  const int row_bytes = slice_row_bytes(in_, context_, store);
   if (row_bytes == 0) return std::nullopt;
+  const Type& type = in_.type(store.value);
+  const auto [rows, columns] = axes_of(context_, store);
+  if (in_.axis(rows).extent % kDotRows != 0) return std::nullopt;
+  if (type.layout != wgmma_layout(in_, rows, columns, 1)) return std::nullopt;
+  StoreSlices s{.rows = rows, .columns = columns};
   s.slice_rows = part_of(b.out(), s.rows, kDotRows);
-  s.slice_columns = part_of(b.out(), s.columns, std::min(row_bytes, kMaxStoreRowBytes) / size_of(type.dtype));
+  s.slice_columns = part_of(b.out(), s.columns, row_bytes / size_of(type.dtype));
   s.row_slices = in_.axis(s.rows).extent / kDotRows;
   s.column_slices = in_.axis(s.columns).extent / b.out().axis(s.slice_columns).extent;
   return s;

@@ -12,7 +12,9 @@
 namespace tessera {
 namespace {
 
-constexpr int kStages = 4;  // of a loop's loads
+/// Of a loop's loads, where they fit, and at the least.
+constexpr int kStages = 4;
+constexpr int kFewestStages = 2;
 /// Of loads that stand outside loops, where they fit: the next tile's run under this one.
 constexpr int kTileStages = 2;
 
@@ -23,26 +25,36 @@ class Streams {
 
   std::vector<Stream> run() {
     block(p_.body, nullptr);
-    // Groups that alternate have a slot each: else one would wait for a use two phases ahead.
-    const bool alternate = sharing_of(p_, context_).share == Share::alternate;
-    if (!alternate && bytes() > context_.target.shared_bytes_for(context_.schedule.blocks)) {
-      for (Stream& stream : streams_) {
-        if (stream.loop == nullptr) stream.type.slots = 1;
-      }
-    }
+    choose_slots();
     return std::move(streams_);
   }
 
  private:
-  /// Of all channels, those that stores may go through included.
+  /// The most stages that fit; with so many, two tiles of what loads outside of loops.
+  void choose_slots() {
+    const Schedule& s = context_.schedule;
+    const bool free = s.stages == Schedule::kAutomatic;
+    // Groups that alternate have a slot each: else one would wait for a use two phases ahead.
+    const int least = sharing_of(p_, context_).share == Share::alternate ? kTileStages : 1;
+    for (int stages = free ? kStages : s.stages;; --stages) {
+      for (int tiles = kTileStages; tiles >= least; --tiles) {
+        for (Stream& stream : streams_) stream.type.slots = stream.loop == nullptr ? tiles : stages;
+        if (bytes() <= context_.target.shared_bytes_for(s.blocks)) return;
+      }
+      if (!free || stages == kFewestStages) return;
+    }
+  }
+
+  /// Of all channels, those that stores go through included.
   std::int64_t bytes() const {
     std::int64_t total = 0;
     for (const Stream& stream : streams_)
       total += stream.type.slots * (slot_bytes(p_, stream.type, stream.channel) + kBarrierBytes);
     for_each_inst(p_.body, [&](const Inst& inst) {
       const Store* store = std::get_if<Store>(&inst.op);
-      if (store != nullptr && size_of(p_.type(store->value).dtype) == 2)
-        total += std::int64_t{sharing_of(p_, context_).groups} * kStoreBuffers * kDotRows * kMaxStoreRowBytes;
+      if (store == nullptr) return;
+      const std::int64_t buffers = std::int64_t{sharing_of(p_, context_).groups} * kStoreBuffers;
+      total += buffers * kDotRows * slice_row_bytes(p_, context_, *store);
     });
     return total;
   }
@@ -73,9 +85,6 @@ class Streams {
     Stream stream{.load = &inst, .loop = around, .root = streams_.size()};
     stream.type = p_.type(inst.result());
     stream.type.space = Space::anywhere;
-    stream.type.slots = around == nullptr                                  ? kTileStages
-                        : context_.schedule.stages == Schedule::kAutomatic ? kStages
-                                                                           : context_.schedule.stages;
     stream.channel.order = order_of(std::get<Load>(inst.op));
     stream.channel.swizzle = swizzle_of(p_, stream.type.dtype, stream.channel.order.back());
     stream.shared_along = shared_along(std::get<Load>(inst.op));

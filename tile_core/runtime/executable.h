@@ -24,9 +24,8 @@ struct Executable {
 std::shared_ptr<const Executable> lower_to_cuda(const Program& program, const Facts& facts,
                                                 const Schedule& schedule, const Target& target);
 
-/// The same for a program that nobody has chosen a schedule for: with fewer stages where what is automatic
-/// does not fit, and on the plain path where roles do not hold the program. Throws what the first way threw
-/// where none does.
+/// The same for a program that nobody has chosen a schedule for: on the plain path where roles do not hold
+/// it. Throws why they do not where that does not either.
 std::shared_ptr<const Executable> lower_on_any_path(const Program& program, const Facts& facts,
                                                     const Schedule& schedule, const Target& target);
 

@@ -10,15 +10,15 @@ namespace {
 
 using namespace dsl;
 
-Program product(int tile) {
+Program product(int tile, DType dtype = f32, int depth = 64) {
   Builder p("product");
   Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
-  In a = p.in("a", f32, {M, K}), b = p.in("b", f32, {N, K});
-  Out out = p.out("out", f32, {M, N});
+  In a = p.in("a", dtype, {M, K}), b = p.in("b", dtype, {N, K});
+  Out out = p.out("out", dtype, {M, N});
   Axis m = p.grid(M, tile), n = p.grid(N, tile);
   Var acc = p.zeros(f32, {m, n});
-  for (Axis k : p.pipelined(K, 64)) acc += dot(a(m, k), b(n, k), k);
-  out(m, n) = acc;
+  for (Axis k : p.pipelined(K, depth)) acc += dot(a(m, k), b(n, k), k);
+  out(m, n) = cast(dtype, acc);
   return p.finish();
 }
 
@@ -31,8 +31,8 @@ std::string error_of(const Program& program, const PassContext& context) {
   return "no error";
 }
 
-PassContext context(Schedule schedule, const char* arch) {
-  const TensorFacts facts{.dtype = f32, .contiguous_dim = 1, .alignment = 16};
+PassContext context(Schedule schedule, const char* arch, DType dtype = f32) {
+  const TensorFacts facts{.dtype = dtype, .contiguous_dim = 1, .alignment = 16};
   return {{.tensors = {facts, facts, facts}, .flags = {}}, schedule, Target::named(arch)};
 }
 
@@ -136,6 +136,23 @@ TEST(Pipeline, StagesAreAsManyAsTheSharedMemoryTakes) {
   EXPECT_EQ(bytes({}, "sm_90a"), 139264);
   EXPECT_EQ(bytes({}, "sm_120a"), 69632);
   EXPECT_EQ(bytes({.blocks = 2}, "sm_90a"), 69632);
+}
+
+/// Four of roles, or what fits; with them go what stores leave through, and barriers.
+TEST(Pipeline, StagesOfRolesAreAsManyAsTheSharedMemoryTakes) {
+  auto bytes = [](int tile, const Schedule& schedule) {
+    return lower(product(tile, bf16), context(schedule, "sm_90a", bf16)).launch.shared_bytes;
+  };
+  constexpr int kStores = 2 * 2 * 64 * 128;
+  EXPECT_EQ(bytes(128, {}), 4 * (2 * 128 * 128 + 16) + kStores);
+  EXPECT_EQ(bytes(256, {}), 3 * (2 * 256 * 128 + 16) + kStores);
+  EXPECT_EQ(bytes(256, {.stages = 2}), 2 * (2 * 256 * 128 + 16) + kStores);
+  EXPECT_EQ(
+      error_of(product(256, bf16, 128), context({}, "sm_90a", bf16)),
+      "tile error: shared memory: 294944 bytes needed, sm_90a has 232448 ('product', schedule automatic)\n"
+      "   2 x 65536 bytes for bf16[m:256, k:128] x 2 · 2 x 65536 bytes for bf16[n:256, k:128] x 2 · 4 x "
+      "8192 bytes for bf16[m_group_slice:64, n_slice:64] x 4\n"
+      "   help: smaller tiles, or fewer stages: stages=1 needs 163856 bytes");
 }
 
 TEST(PassErrors, SayThatAReducedAxisIsNeverIndexed) {
