@@ -88,6 +88,9 @@ void Columns::pass(Column& column, const Executed& executed, SlotStep step) {
     case SlotStep::release:
       place(column, "releases " + slot);
       return signal({Kind::release, root, use.slot, use.use}, column);
+    case SlotStep::skip:
+      wait(column, {Kind::commit, root, use.slot, use.use}, "skips " + slot, "waits to skip " + slot);
+      return signal({Kind::release, root, use.slot, use.use}, column);
   }
 }
 

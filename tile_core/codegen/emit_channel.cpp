@@ -29,6 +29,7 @@ std::string Emitter::mbarrier(const Slot& slot, bool full, const char* base) con
 /// An instance arrives once, or by each of its warps, as channel.h counts: after all their lanes.
 void Emitter::emit_pass(const PassSlot& o) {
   if (o.step == SlotStep::release) return emit_release(o.slot);
+  if (o.step == SlotStep::skip) return emit_skip(o.slot);
   std::string at = mbarrier(o.slot, o.step != SlotStep::acquire);
   if (o.step == SlotStep::wait) return line("mbarrier_wait({}, {} % 2u);", at, uses(o.slot));
   if (o.step == SlotStep::acquire) return line("mbarrier_wait({}, {} % 2u ^ 1u);", at, uses(o.slot));
@@ -39,6 +40,13 @@ void Emitter::emit_pass(const PassSlot& o) {
   }
   line("warp_barrier();");
   line("mbarrier_arrive({}, lane == 0);", at);
+}
+
+/// One arrives for the instance only after all of it have seen the phase, as they have where dots follow.
+void Emitter::emit_skip(const Slot& slot) {
+  emit_pass({SlotStep::wait, slot});
+  if (!role_->elected && release_arrivals(p_, *role_, slot.channel) == 1) emit_barrier();
+  emit_release(slot);
 }
 
 /// In every block whose copies wait for the slot, of which a lane each has the address.

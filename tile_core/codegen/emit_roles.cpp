@@ -19,6 +19,10 @@ bool holds(const Block& block) {
   return found;
 }
 
+bool releases(const PassSlot& pass) {
+  return pass.step == SlotStep::release || pass.step == SlotStep::skip;
+}
+
 }  // namespace
 
 /// One thread stores, and speaks for the instance where its slots go back at once.
@@ -26,8 +30,7 @@ bool Emitter::needs_leader(const Role& role) const {
   bool found = holds<CopyOut, CommitStores, WaitStores>(role.body);
   for_each_inst(role.body, [&](const Inst& inst) {
     const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
-    found = found || (pass != nullptr && pass->step == SlotStep::release &&
-                      protocols_.at(pass->slot.channel).blocks == 1 &&
+    found = found || (pass != nullptr && releases(*pass) && protocols_.at(pass->slot.channel).blocks == 1 &&
                       release_arrivals(p_, role, pass->slot.channel) == 1);
   });
   return found && !role.elected;
@@ -38,8 +41,7 @@ bool Emitter::releases_in_cluster(const Role& role) const {
   bool found = false;
   for_each_inst(role.body, [&](const Inst& inst) {
     const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
-    found = found || (pass != nullptr && pass->step == SlotStep::release &&
-                      protocols_.at(pass->slot.channel).blocks > 1);
+    found = found || (pass != nullptr && releases(*pass) && protocols_.at(pass->slot.channel).blocks > 1);
   });
   return found && !role.elected;
 }

@@ -162,6 +162,8 @@ void Emitter::emit_value(const Inst& inst) {
         inst, fmt::format("{} + ({}) + ({})", name(index->start), thread_coordinate(type.layout, index->axis),
                           register_coordinate(type.layout, index->axis, "r")));
   }
+  if (const End* end = std::get_if<End>(&inst.op))
+    return pointwise(inst, fmt::format("{} + {}", name(end->start), p_.axis(end->axis).extent));
   if (const Scalar* scalar = std::get_if<Scalar>(&inst.op)) {
     numbers_.insert(id);
     return pointwise(inst, "p.scalar_" + p_.scalars.at(index_of(scalar->scalar)).name);

@@ -97,7 +97,7 @@ void Emitter::instruction(const Inst& inst) {
   auto value = [&](const auto&) { emit_value(inst); };
   match(
       inst.op, [&](const Constant& o) { value(o); }, [&](const Scalar& o) { value(o); },
-      [&](const Size& o) { value(o); }, [&](const Index& o) { value(o); },
+      [&](const Size& o) { value(o); }, [&](const Index& o) { value(o); }, [&](const End& o) { value(o); },
       [&](const BlockIndex& o) { value(o); }, [&](const BlockCount& o) { value(o); },
       [&](const ClusterIndex& o) { value(o); }, [&](const ClusterCount& o) { value(o); },
       [&](const ClusterRank& o) { value(o); }, [&](const Undefined&) { declare_undefined(inst.result()); },

@@ -144,6 +144,7 @@ class Emitter {
   // emit_channel.cpp
   ValueId root(ValueId channel) const;
   void emit_pass(const PassSlot& o);
+  void emit_skip(const Slot& slot);
   void emit_release(const Slot& slot);
   std::string mbarrier(const Slot& slot, bool full, const char* base = "base") const;
   std::string uses(const Slot& slot) const;

@@ -29,7 +29,7 @@ Tile Axis::start(Loc loc) const {
   return {tracer_, tracer_->emit(Start{id_}, {.dtype = i64}, loc)};
 }
 Tile Axis::end(Loc loc) const {
-  return binary(BinaryFn::add, Operand(start(loc), loc), Operand(info().extent, loc));
+  return {tracer_, tracer_->emit(End{id_}, {.dtype = i64}, loc)};
 }
 
 LoopRange::LoopRange(Axis axis, ValueId begin, ValueId end, bool pipelined, Loc loc)

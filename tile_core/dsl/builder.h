@@ -17,7 +17,9 @@ class Axis {
   const AxisInfo& info() const { return tracer_->program.axis(id_); }
   /// The index of every lane within the dim: i64[this axis].
   Tile index(Loc loc = Loc::here()) const;
-  /// The index of the first lane, and of the one after the last: i64.
+  /// The index of the first lane, and of the one after the last: i64. A loop whose bound is made from the end
+  /// of a grid's axis may stop sooner for a part of the tile's lanes, at the end of that part: as it would
+  /// where the tiles were smaller.
   Tile start(Loc loc = Loc::here()) const;
   Tile end(Loc loc = Loc::here()) const;
 

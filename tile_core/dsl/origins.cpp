@@ -35,6 +35,7 @@ AxisSet Origins::of_operands(const Op& op) const {
   for_each_operand(op, [&](ValueId id) { add(all, of_value(id)); });
   if (const Index* index = std::get_if<Index>(&op)) add(all, of_axis(index->axis));
   if (const Start* start = std::get_if<Start>(&op)) add(all, of_axis(start->axis));
+  if (const End* end = std::get_if<End>(&op)) add(all, of_axis(end->axis));
   if (const Load* load = std::get_if<Load>(&op)) {
     for (const Subscript& s : load->subscripts) add(all, of(s));
   }

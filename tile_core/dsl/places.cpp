@@ -73,6 +73,9 @@ bool Places::tells_apart(const Subscript& s, AxisId axis) const {
 /// By how much a scalar is above another at the most; none where nobody knows.
 std::optional<double> Places::most_above(ValueId id, ValueId base) const {
   if (same(id, base)) return 0;
+  const End* end = std::get_if<End>(&uses_.definer(id).op);
+  const Start* start = std::get_if<Start>(&uses_.definer(base).op);
+  if (end != nullptr && start != nullptr && end->axis == start->axis) return p_.axis(end->axis).extent;
   const Binary* op = std::get_if<Binary>(&uses_.definer(id).op);
   if (op == nullptr) return std::nullopt;
   const std::optional<double> a = most_above(op->a, base), b = most_above(op->b, base);
@@ -88,10 +91,8 @@ std::optional<double> Places::most_above(ValueId id, ValueId base) const {
 Places::Growth Places::growth(ValueId id, AxisId axis) const {
   if (!origins_.of_value(id).contains(axis)) return {};
   const Op& op = uses_.definer(id).op;
-  if (const Start* start = std::get_if<Start>(&op)) {
-    const double tile = p_.axis(axis).extent;
-    return start->axis == axis ? Growth{tile, tile} : growth(loops_.at(start->axis)->begin, axis);
-  }
+  if (const Start* start = std::get_if<Start>(&op)) return growth_of(start->axis, axis);
+  if (const End* end = std::get_if<End>(&op)) return growth_of(end->axis, axis);
   if (const Cast* cast = std::get_if<Cast>(&op); cast != nullptr && is_integer(p_.type(cast->a).dtype))
     return growth(cast->a, axis);
   if (const Unary* unary = std::get_if<Unary>(&op); unary != nullptr && unary->fn == UnaryFn::neg) {
@@ -100,6 +101,12 @@ Places::Growth Places::growth(ValueId id, AxisId axis) const {
   }
   const Binary* binary = std::get_if<Binary>(&op);
   return binary == nullptr ? Growth{-kInfinity, kInfinity} : growth_of(*binary, axis);
+}
+
+/// Of where another axis starts, and ends.
+Places::Growth Places::growth_of(AxisId other, AxisId axis) const {
+  const double tile = p_.axis(axis).extent;
+  return other == axis ? Growth{tile, tile} : growth(loops_.at(other)->begin, axis);
 }
 
 Places::Growth Places::growth_of(const Binary& op, AxisId axis) const {

@@ -24,6 +24,7 @@ class Places {
     double most = 0;
   };
   Growth growth(ValueId id, AxisId axis) const;
+  Growth growth_of(AxisId other, AxisId axis) const;
   Growth growth_of(const Binary& op, AxisId axis) const;
   std::optional<double> number(ValueId id) const;
   bool same(ValueId a, ValueId b) const;

@@ -38,9 +38,7 @@ ValueId Tracer::new_value(Type type, bool index_expression, Loc loc) {
 }
 
 bool Tracer::reads_indices_only(const Op& op) const {
-  bool leaf = std::holds_alternative<Index>(op) || std::holds_alternative<Start>(op) ||
-              std::holds_alternative<Size>(op) || std::holds_alternative<Constant>(op) ||
-              std::holds_alternative<Scalar>(op);
+  const bool leaf = holds_any<Index, Start, End, Size, Constant, Scalar>(op);
   bool result = leaf || holds_any<Unary, Binary, Select>(op);
   for_each_operand(op, [&](ValueId id) { result = result && is_index_expression(id); });
   return result;
@@ -84,6 +82,7 @@ void Tracer::check_in_scope(const Op& op, Loc loc) const {
     for (const Subscript& s : *subscripts) check_in_scope(s.axis, loc);
   }
   if (const auto* start = std::get_if<Start>(&op)) check_in_scope(start->axis, loc);
+  if (const auto* end = std::get_if<End>(&op)) check_in_scope(end->axis, loc);
   if (const auto* reduce = std::get_if<Reduce>(&op)) check_in_scope(reduce->axis, loc);
   if (const auto* dot = std::get_if<Dot>(&op)) check_in_scope(dot->axis, loc);
 }

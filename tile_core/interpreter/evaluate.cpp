@@ -27,6 +27,7 @@ class Evaluation {
         [&](const Size& o) { fill(static_cast<double>(run_.sizes[index_of(o.dim)])); },
         [&](const Index& o) { index(o); },
         [&](const Start& o) { fill(static_cast<double>(run_.start(o.axis, ValueId::none))); },
+        [&](const End& o) { integer(run_.start(o.axis, o.start) + run_.program.axis(o.axis).extent); },
         [&](const BlockIndex&) { integer(run_.block()); }, [&](const BlockCount&) { integer(run_.blocks()); },
         [&](const ClusterIndex&) { integer(run_.block() / run_.cluster()); },
         [&](const ClusterCount&) { integer(run_.blocks() / run_.cluster()); },

@@ -59,6 +59,10 @@ void Passing::pass(Instance& instance, const Inst& inst, const PassSlot& pass) {
     case SlotStep::release:
       release(instance, inst, slot);
       break;
+    case SlotStep::skip:
+      wait(instance, inst, slot, place.use);
+      release(instance, inst, slot);
+      break;
   }
   slot.last = {"last", &inst, &instance};
 }

@@ -53,6 +53,16 @@ bool dots_follow_waits(const Block& block, const Roots& roots, ValueId channel) 
   return inside && (!waits || reads);
 }
 
+/// The channels whose slots a role skips.
+std::set<ValueId> skipped_in(const Role& role, const Roots& roots) {
+  std::set<ValueId> skipped;
+  for_each_inst(role.body, [&](const Inst& inst) {
+    const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
+    if (pass != nullptr && pass->step == SlotStep::skip) skipped.insert(roots.at(pass->slot.channel));
+  });
+  return skipped;
+}
+
 }  // namespace
 
 int slot_alignment(const Channel& channel) {
@@ -86,6 +96,7 @@ std::map<ValueId, Protocol> protocols(const Program& program) {
   std::set<ValueId> multicast;  // those whose slots they fill in every block of the cluster, by root
   auto add = [&](const Role& role) {
     const Varying varying = varying_in(role);
+    const std::set<ValueId> skipped = skipped_in(role, roots);
     std::map<ValueId, Protocol> own;
     for_each_inst(role.body, [&](const Inst& inst) {
       const CopyIn* copy = std::get_if<CopyIn>(&inst.op);
@@ -94,10 +105,11 @@ std::map<ValueId, Protocol> protocols(const Program& program) {
       const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
       if (pass == nullptr) return;
       ValueId channel = roots.at(pass->slot.channel);
-      int instances = varying(pass->slot.ticket) ? 1 : role.instances;
+      const bool one = varying(pass->slot.ticket) && !skipped.contains(channel);
+      const int instances = one ? 1 : role.instances;
       Protocol& protocol = own[channel];
       if (pass->step == SlotStep::commit) protocol.commits = instances * commit_arrivals(role);
-      if (pass->step == SlotStep::release)
+      if (pass->step == SlotStep::release || pass->step == SlotStep::skip)
         protocol.releases = instances * release_arrivals(program, role, channel);
     });
     for (const auto& [channel, protocol] : own) {

@@ -32,7 +32,7 @@ int release_arrivals(const Program& program, const Role& role, ValueId channel);
 
 /// By channel, for those that some role acquires, commits, waits for or releases; a channel that goes `with`
 /// another has no entry. All instances of a role pass a slot, unless their tickets depend on the number of
-/// the instance: then one does.
+/// the instance and none skips any: then one does.
 std::map<ValueId, Protocol> protocols(const Program& program);
 
 }  // namespace tessera

@@ -105,8 +105,9 @@ struct Barrier {
 /// the uses of the slot's channel: use u of a slot is acquired after all instances that read it have released
 /// use u - 1, and waited for until its writers have committed it and its bulk copies have landed. Where
 /// copies to it are multicast, the instances are those of all blocks of the cluster: a release reaches every
-/// block.
-enum class SlotStep : std::uint8_t { acquire, commit, wait, release };
+/// block. Who has no use for a slot skips it: waits for it and releases it unread, so that all instances of a
+/// role count alike.
+enum class SlotStep : std::uint8_t { acquire, commit, wait, release, skip };
 struct PassSlot {
   SlotStep step{};
   Slot slot;

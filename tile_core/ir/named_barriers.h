@@ -7,7 +7,7 @@ inline constexpr int kNamedBarriers = 16;  ///< of a block; the first is that of
 
 /// The named barriers that a role takes, of which either kind follows the other.
 struct RoleBarriers {
-  int meet = 0;  ///< where the threads of an instance meet: one for each instance, or none
+  int meet = 0;  ///< where the threads of an instance meet, at a barrier or a skip: one for each, or none
   int turn = 0;  ///< where an instance waits for its turn: the same
   int all() const { return meet + turn; }
 };

@@ -30,7 +30,7 @@ const char* name_of(CopyKind kind) {
 }
 
 const char* name_of(SlotStep step) {
-  constexpr std::array kNames = {"acquire", "commit", "wait", "release"};
+  constexpr std::array kNames = {"acquire", "commit", "wait", "release", "skip"};
   return kNames.at(static_cast<std::size_t>(step));
 }
 
@@ -63,8 +63,9 @@ bool is_predicate(const Op& op) {
 
 bool is_pure(const Op& op) {
   return is_pointwise(op) ||
-         holds_any<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount, ClusterIndex, ClusterCount,
-                   ClusterRank, Undefined, Slice, View, Reduce, Dot, Load, Convert, ReduceWarp>(op);
+         holds_any<Constant, Scalar, Size, Index, Start, End, BlockIndex, BlockCount, ClusterIndex,
+                   ClusterCount, ClusterRank, Undefined, Slice, View, Reduce, Dot, Load, Convert, ReduceWarp>(
+             op);
 }
 
 }  // namespace tessera

@@ -9,12 +9,12 @@
 /// The closed list of operations.
 namespace tessera {
 
-using Op =
-    std::variant<Constant, Scalar, Size, Index, Start, BlockIndex, BlockCount, ClusterIndex, ClusterCount,
-                 ClusterRank, Undefined, Broadcast, Slice, Unary, Binary, Fma, Select, Cast, Reduce, Dot,
-                 Load, Store, Loop, If, Convert, Roles, Channel, View, CopyIn, CommitCopies, WaitCopies,
-                 Barrier, PassSlot, WriteShared, ReadShared, FenceShared, CopyOut, CommitStores, WaitStores,
-                 DotShared, IssueDot, FenceDots, CommitDots, WaitDots, TakeTurn, PassTurn, ReduceWarp>;
+using Op = std::variant<Constant, Scalar, Size, Index, Start, End, BlockIndex, BlockCount, ClusterIndex,
+                        ClusterCount, ClusterRank, Undefined, Broadcast, Slice, Unary, Binary, Fma, Select,
+                        Cast, Reduce, Dot, Load, Store, Loop, If, Convert, Roles, Channel, View, CopyIn,
+                        CommitCopies, WaitCopies, Barrier, PassSlot, WriteShared, ReadShared, FenceShared,
+                        CopyOut, CommitStores, WaitStores, DotShared, IssueDot, FenceDots, CommitDots,
+                        WaitDots, TakeTurn, PassTurn, ReduceWarp>;
 
 /// An operation, the values that it defines (a loop may define several, a statement none), and where it was
 /// written.

@@ -48,7 +48,7 @@ void for_each_operand(OpRef& op, Visit&& visit) {
   std::visit(
       [&](auto& o) {
         using O = std::remove_cvref_t<decltype(o)>;
-        if constexpr (std::is_same_v<O, Index>) {
+        if constexpr (std::is_same_v<O, Index> || std::is_same_v<O, End>) {
           optional(o.start);
         } else if constexpr (std::is_same_v<O, If>) {
           visit(o.condition);

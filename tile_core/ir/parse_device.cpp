@@ -29,7 +29,7 @@ std::optional<Op> Parser::shared_memory(std::string_view name) {
 }
 
 std::optional<Op> Parser::slot_step(std::string_view name) {
-  if (auto step = enumerator(name, SlotStep::release)) return PassSlot{*step, slot()};
+  if (auto step = enumerator(name, SlotStep::skip)) return PassSlot{*step, slot()};
   return std::nullopt;
 }
 

@@ -22,11 +22,12 @@ std::optional<Op> Parser::leaf(std::string_view name) {
   if (name == "cluster_count") return ClusterCount{};
   if (name == "cluster_rank") return ClusterRank{};
   if (name == "undefined") return Undefined{};
-  if (name == "index") {
-    Index op{axis()};
+  auto with_start = [this](auto op) {
     if (lexer_.accept("at")) op.start = value();
     return op;
-  }
+  };
+  if (name == "index") return with_start(Index{axis()});
+  if (name == "end") return with_start(End{axis()});
   return std::nullopt;
 }
 

@@ -27,6 +27,7 @@ std::string Printer::on_tiles(const Op& op) {
       [&](const Size& o) { return fmt::format("size {}", dim(o.dim)); },
       [&](const Index& o) { return fmt::format("index {}{}", axis(o.axis), optional("at", o.start)); },
       [&](const Start& o) { return fmt::format("start {}", axis(o.axis)); },
+      [&](const End& o) { return fmt::format("end {}{}", axis(o.axis), optional("at", o.start)); },
       [&](const BlockIndex&) { return std::string("block_index"); },
       [&](const BlockCount&) { return std::string("block_count"); },
       [&](const ClusterIndex&) { return std::string("cluster_index"); },

@@ -46,6 +46,14 @@ struct Start {
   bool operator==(const Start&) const = default;
 };
 
+/// One past the index of an axis' last lane, i64; its start as Index has it. As a loop's bound it speaks of
+/// the rows at hand: groups of warps that share the axis may each stop at the end of their own.
+struct End {
+  AxisId axis{};
+  ValueId start = ValueId::none;
+  bool operator==(const End&) const = default;
+};
+
 /// The number of this block, i64, from Stage::mapped on.
 struct BlockIndex {
   bool operator==(const BlockIndex&) const = default;

@@ -101,6 +101,7 @@ class Scopes {
     if (const auto* o = std::get_if<Index>(&inst.op))
       check(o->start == ValueId::none ? o->axis : AxisId::none);
     if (const auto* o = std::get_if<Start>(&inst.op)) check(o->axis);
+    if (const auto* o = std::get_if<End>(&inst.op)) check(o->start == ValueId::none ? o->axis : AxisId::none);
     if (const auto* o = std::get_if<Reduce>(&inst.op)) check(o->axis);
     if (const auto* o = std::get_if<Dot>(&inst.op)) check(o->axis);
     if (const auto* o = std::get_if<Load>(&inst.op)) subscripts(o->subscripts);

@@ -84,6 +84,9 @@ class PassingRules {
       case SlotStep::release:  // maybe of the iteration before, by another ticket
         owned.waited.erase(use);
         if (!reads_.contains(use.channel)) fail(inst, use, "is released by a role that waits for none");
+        break;
+      case SlotStep::skip:
+        if (owned.waited.contains(use)) fail(inst, use, "is skipped, but waited for and not released");
     }
   }
 

@@ -73,7 +73,8 @@ class SlotRules {
     if (o.slot.part.of != AxisId::none) fail("a slot passes as a whole");
     const Protocol& protocol = protocols_.at(o.slot.channel);
     if (o.step == SlotStep::acquire && protocol.releases == 0) fail("no role releases what is acquired");
-    if (o.step == SlotStep::wait && protocol.commits == 0) fail("no role commits what is waited for");
+    const bool waits = o.step == SlotStep::wait || o.step == SlotStep::skip;
+    if (waits && protocol.commits == 0) fail("no role commits what is waited for");
   }
 
   void dot_operand(const Slot& s) const {

@@ -20,6 +20,7 @@ constexpr std::array kOperations = {
     Allowed{"size"},
     Allowed{"index"},
     Allowed{"start", Stage::tile, Stage::tile},
+    Allowed{"end"},
     Allowed{"block_index", Stage::mapped},
     Allowed{"block_count", Stage::mapped},
     Allowed{"cluster_index", Stage::mapped},
@@ -74,6 +75,7 @@ void for_each_start(const Inst& inst, Visit&& visit) {
     }
   };
   if (const auto* o = std::get_if<Index>(&inst.op)) visit(o->axis, o->start);
+  if (const auto* o = std::get_if<End>(&inst.op)) visit(o->axis, o->start);
   if (const auto* o = std::get_if<Loop>(&inst.op); o != nullptr && o->axis != AxisId::none)
     visit(o->axis, o->start);
   if (const auto* o = std::get_if<Load>(&inst.op)) subscripts(o->subscripts);

@@ -24,10 +24,10 @@ void TypeRules::run() const {
       inst_.op, [&](const Constant& o) { constant(o); },
       [&](const Scalar& o) { result_is(p_.scalars.at(index_of(o.scalar)).dtype, {}); },
       [&](const Size&) { result_is(i64, {}); }, [&](const Index& o) { index(o); },
-      [&](const Start&) { result_is(i64, {}); }, [&](const BlockIndex&) { result_is(i64, {}); },
-      [&](const BlockCount&) { result_is(i64, {}); }, [&](const ClusterIndex&) { result_is(i64, {}); },
-      [&](const ClusterCount&) { result_is(i64, {}); }, [&](const ClusterRank&) { result_is(i64, {}); },
-      [](const Undefined&) {},
+      [&](const Start&) { result_is(i64, {}); }, [&](const End&) { result_is(i64, {}); },
+      [&](const BlockIndex&) { result_is(i64, {}); }, [&](const BlockCount&) { result_is(i64, {}); },
+      [&](const ClusterIndex&) { result_is(i64, {}); }, [&](const ClusterCount&) { result_is(i64, {}); },
+      [&](const ClusterRank&) { result_is(i64, {}); }, [](const Undefined&) {},
       [&](const Broadcast& o) {
         result_is(type(o.a).dtype, joined({result().axes, type(o.a).axes}));
       },

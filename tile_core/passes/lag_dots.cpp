@@ -319,6 +319,14 @@ std::set<ValueId> trailing_channels(const std::map<const Loop*, Parts>& loops) {
   return channels;
 }
 
+/// Whether a loop only skips what is left for trailing dots.
+bool skips_for_trailing(const Loop& loop, const std::set<ValueId>& trailing) {
+  return std::any_of(loop.body.insts.begin(), loop.body.insts.end(), [&](const Inst& inst) {
+    const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
+    return pass != nullptr && pass->step == SlotStep::skip && trailing.contains(pass->slot.channel);
+  });
+}
+
 /// Turns are for loops whose dots trail, between groups: without, they would be `together` by another name.
 void check_turns(const Program& program, const PassContext& context, std::size_t trailing) {
   const std::vector<Role>& roles = roles_of(program);
@@ -351,6 +359,13 @@ Program lag_dots(const Program& in, const PassContext& context) {
     if (loop == nullptr) return false;
     if (auto parts = found.find(loop); parts != found.end()) {
       Rotate(r, inst, parts->second, turns).run();
+      return true;
+    }
+    if (turns && skips_for_trailing(*loop, trailing)) {  // the others still take theirs
+      r.copy_loop(inst, {.enter = [&](Loop&) {
+                    r.emit_statement(TakeTurn{}, inst.loc);
+                    r.emit_statement(PassTurn{}, inst.loc);
+                  }});
       return true;
     }
     if (!copies_for_trailing(in, *loop, trailing)) return false;

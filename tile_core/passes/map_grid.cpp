@@ -107,6 +107,8 @@ Program map_grid(const Program& traced, const PassContext& context) {
     if (!starts) starts = std::make_unique<Starts>(r, context);
     if (const Start* start = std::get_if<Start>(&inst.op)) {
       r.replace(inst.result(), starts->of(start->axis));
+    } else if (const End* end = std::get_if<End>(&inst.op)) {
+      r.replace(inst.result(), r.emit(End{end->axis, starts->of(end->axis)}, kIndex, inst.loc));
     } else if (const Index* index = std::get_if<Index>(&inst.op)) {
       r.replace(inst.result(),
                 r.emit(Index{index->axis, starts->of(index->axis)}, in.type(inst.result()), inst.loc));

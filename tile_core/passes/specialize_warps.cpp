@@ -4,6 +4,7 @@
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
+#include "tile_core/passes/group_rows.h"
 #include "tile_core/passes/role_writer.h"
 
 namespace tessera {
@@ -102,20 +103,13 @@ class Producer : RoleWriter {
 class Consumer : RoleWriter {
  public:
   Consumer(RoleBuilder builder, const std::vector<Stream>& streams, Sharing sharing, AxisId rows)
-      : RoleWriter(std::move(builder), streams, sharing) {
-    if (sharing.row_groups() == 1) return;
-    AxisInfo info = p_.axis(rows);
-    part_.of = rows;
-    info.kind = AxisKind::part;
-    info.name += "_group";
-    info.extent /= sharing.row_groups();
-    part_.to = b_.out().new_axis(std::move(info));
-  }
+      : RoleWriter(std::move(builder), streams, sharing),
+        rows_(b_, rows, sharing.row_groups(),
+              instance_ = sharing.groups > 1 ? b_.out().new_value(kIndex) : ValueId::none) {}
 
   Role role(int registers) {
     Role role{.warps = kGroupWarps, .instances = sharing_.groups, .registers = registers};
-    if (sharing_.groups > 1) instance_ = role.instance = b_.out().new_value(kIndex);
-    part_.index = instance_;
+    role.instance = instance_;
     role.body = write(p_.body);
     return role;
   }
@@ -128,16 +122,16 @@ class Consumer : RoleWriter {
     if (loop != nullptr && loop->axis == AxisId::none) return tile_loop(inst, *loop);
     if (loop != nullptr) return inner_loop(inst, *loop);
     if (const Stream* stream = stream_of(inst)) return view(inst, *stream);
-    Op op = of_group(b_.mapped(inst.op));
+    Op op = rows_.of(b_.mapped(inst.op));
     if (inst.results.empty()) return b_.statement(std::move(op), inst.loc);
-    b_.replace(inst.result(), b_.emit(std::move(op), of_group(p_.type(inst.result())), inst.loc));
+    b_.replace(inst.result(), b_.emit(std::move(op), rows_.of(p_.type(inst.result())), inst.loc));
   }
 
   /// Groups that alternate take turns with their dots: each waits for slots in the order in which they fill.
   void inner_loop(const Inst& inst, const Loop& old) {
-    const bool turns = alternates() && streams(old);
-    Loop loop{
-        .axis = old.axis, .begin = b_.map(old.begin), .end = b_.map(old.end), .pipelined = old.pipelined};
+    const bool turns = alternates() && streams(old), sooner = rows_.stop_sooner(old);
+    Loop loop{.axis = old.axis, .begin = b_.map(old.begin), .pipelined = old.pipelined};
+    loop.end = sooner ? rows_.end_of(old) : b_.map(old.end);
     if (streams(old)) {
       loop.first_ticket = first_ticket(old);
       loop.ticket = tickets_[&old] = b_.out().new_value(kIndex);
@@ -145,7 +139,7 @@ class Consumer : RoleWriter {
     loop.start = b_.define(old.start, kIndex);
     for (std::size_t i = 0; i < old.carried.size(); ++i) {
       loop.carried.push_back(b_.map(old.carried[i]));
-      loop.parameters.push_back(b_.define(old.parameters[i], of_group(p_.type(old.parameters[i]))));
+      loop.parameters.push_back(b_.define(old.parameters[i], rows_.of(p_.type(old.parameters[i]))));
     }
     if (turns) b_.statement(TakeTurn{}, inst.loc);
     Block* outer = b_.enter(&loop.body);
@@ -153,18 +147,36 @@ class Consumer : RoleWriter {
     for (ValueId id : old.body.yields) loop.body.yields.push_back(b_.map(id));
     b_.enter(outer);
     Inst result{{}, {}, inst.loc};
-    for (ValueId id : inst.results) result.results.push_back(b_.define(id, of_group(p_.type(id))));
+    for (ValueId id : inst.results) result.results.push_back(b_.define(id, rows_.of(p_.type(id))));
+    const ValueId end = loop.end, first = loop.first_ticket;
     result.op = std::move(loop);
     b_.add(std::move(result));
     if (turns) b_.statement(PassTurn{}, inst.loc);
+    if (sooner && streams(old)) skip_rest(old, end, first, inst.loc);
+  }
+
+  /// After a loop that has ended at `end`, what the producer fills for the rows of other groups.
+  void skip_rest(const Loop& old, ValueId end, ValueId first, Loc loc) {
+    const int extent = p_.axis(old.axis).extent;
+    ValueId begin = b_.map(old.begin), trips = b_.trips(begin, end, extent);
+    ValueId ran = b_.arithmetic(BinaryFn::mul, trips, b_.constant(extent));
+    Loop rest{.axis = old.axis, .begin = b_.arithmetic(BinaryFn::add, begin, ran), .end = b_.map(old.end)};
+    rest.first_ticket = first == ValueId::none ? trips : b_.arithmetic(BinaryFn::add, first, trips);
+    rest.start = b_.out().new_value(kIndex);
+    rest.ticket = tickets_[&old] = b_.out().new_value(kIndex);
+    Block* outer = b_.enter(&rest.body);
+    for (const Stream& stream : streams_) {
+      if (stream.loop == &old && &root_of(stream) == &stream)
+        b_.statement(PassSlot{SlotStep::skip, slot(stream)}, loc);
+    }
+    b_.enter(outer);
+    b_.statement(std::move(rest), loc);
   }
 
   void view(const Inst& inst, const Stream& stream) {
     if (&root_of(stream) == &stream) b_.statement(PassSlot{SlotStep::wait, slot(stream)}, inst.loc);
-    Slot seen = slot(stream);
     const Type& type = p_.type(inst.result());
-    if (part_.of != AxisId::none && type.has(part_.of)) seen.part = part_;
-    b_.replace(inst.result(), b_.emit(View{seen}, of_group(type), inst.loc));
+    b_.replace(inst.result(), b_.emit(View{rows_.of(slot(stream), type)}, rows_.of(type), inst.loc));
   }
 
   /// A slot goes back after the last instruction that reads it, or one that shares its barriers.
@@ -175,45 +187,7 @@ class Consumer : RoleWriter {
     }
   }
 
-  /// The same operation on a group's rows.
-  Op of_group(Op op) {
-    auto subscripts = [&](std::vector<Subscript>& list) {
-      for (Subscript& s : list) {
-        if (is_rows(s.axis)) s = {part_.to, start_of_group(s.value)};
-      }
-    };
-    if (Index* index = std::get_if<Index>(&op); index != nullptr && is_rows(index->axis))
-      *index = {part_.to, start_of_group(index->start)};
-    if (Load* load = std::get_if<Load>(&op)) subscripts(load->subscripts);
-    if (Store* store = std::get_if<Store>(&op)) subscripts(store->subscripts);
-    return op;
-  }
-
-  Type of_group(Type type) const {
-    if (part_.of == AxisId::none) return type;
-    std::replace(type.axes.begin(), type.axes.end(), part_.of, part_.to);
-    std::vector<Repeat> repeats;
-    int warps = 1;
-    const Layout renamed = type.layout.rename(part_.of, part_.to);
-    for (Repeat repeat : renamed.repeats()) {
-      if (repeat.place == Place::warp) {
-        repeat.count = std::min(repeat.count, kGroupWarps / warps);
-        warps *= repeat.count;
-      }
-      repeats.push_back(repeat);
-    }
-    type.layout = Layout(std::move(repeats));
-    return type;
-  }
-
-  bool is_rows(AxisId axis) const { return axis != AxisId::none && axis == part_.of; }
-
-  ValueId start_of_group(ValueId start) {
-    ValueId rows = b_.constant(b_.out().axis(part_.to).extent);
-    return b_.arithmetic(BinaryFn::add, start, b_.arithmetic(BinaryFn::mul, part_.index, rows));
-  }
-
-  Part part_;  // the rows of a group, where groups share a tile
+  GroupRows rows_;
 };
 
 AxisId rows_of(const Program& p) {

@@ -70,6 +70,7 @@ void Trends::inst(const Inst& inst) {
 
 Trend Trends::result(const Op& op) const {
   if (const Start* start = std::get_if<Start>(&op)) return of(start->axis);
+  if (const End* end = std::get_if<End>(&op)) return of(end->axis);
   if (const Index* index = std::get_if<Index>(&op)) return of(index->axis);
   if (const Cast* cast = std::get_if<Cast>(&op))
     return p_.type(cast->a).dtype == boolean ? blurred(of(cast->a)) : of(cast->a);

@@ -53,24 +53,28 @@ Subject attention(std::string name, bool causal, int i, int j, int d, std::strin
 }
 
 std::vector<Subject> subjects() {
-  return {linear("linear_128x192_alternate", bf16, 128, 192, "stages=4 share=alternate"),
-          linear("linear_128x256", bf16, 128, 256, "stages=4"),
-          linear("linear_128x128_alternate", f16, 128, 128, "stages=6 share=alternate"),
-          linear("linear_64x128", bf16, 64, 128, "stages=6"),
-          attention("attention_128", false, 128, 128, 128, "stages=2 share=turns"),
-          attention("attention_128_causal", true, 128, 128, 128, "stages=2 share=turns"),
-          attention("attention_128_without_lag", false, 128, 128, 128, "stages=2 lag=none"),
-          attention("attention_64_causal", true, 128, 128, 64, "stages=4 share=turns"),
-          attention("attention_96", false, 128, 128, 96, "stages=3"),
-          attention("attention_256", false, 128, 64, 256, "stages=2"),
-          linear("linear_128x128_alternate_cluster", bf16, 128, 128, "stages=6 share=alternate cluster=2"),
-          linear("linear_128x256_cluster", bf16, 128, 256, "stages=4 cluster=2"),
-          linear("linear_64x128_cluster", bf16, 64, 128, "stages=8 groups=1 cluster=2"),
-          attention("attention_64_cluster", false, 128, 128, 64, "stages=4 share=turns cluster=2"),
-          attention("attention_128_cluster", false, 128, 128, 128, "stages=2 lag=none cluster=2"),
-          attention("attention_64_four_groups", false, 256, 64, 64, "stages=4 groups=4 share=together"),
-          attention("attention_64_four_groups_cluster", false, 256, 64, 64,
-                    "stages=4 groups=4 share=together cluster=2")};
+  return {
+      linear("linear_128x192_alternate", bf16, 128, 192, "stages=4 share=alternate"),
+      linear("linear_128x256", bf16, 128, 256, "stages=4"),
+      linear("linear_128x128_alternate", f16, 128, 128, "stages=6 share=alternate"),
+      linear("linear_64x128", bf16, 64, 128, "stages=6"),
+      attention("attention_128", false, 128, 128, 128, "stages=2 share=turns"),
+      attention("attention_128_causal", true, 128, 128, 128, "stages=2 share=turns"),
+      attention("attention_128_without_lag", false, 128, 128, 128, "stages=2 lag=none"),
+      attention("attention_64_causal", true, 128, 128, 64, "stages=4 share=turns"),
+      attention("attention_96", false, 128, 128, 96, "stages=3"),
+      attention("attention_256", false, 128, 64, 256, "stages=2"),
+      linear("linear_128x128_alternate_cluster", bf16, 128, 128, "stages=6 share=alternate cluster=2"),
+      linear("linear_128x256_cluster", bf16, 128, 256, "stages=4 cluster=2"),
+      linear("linear_64x128_cluster", bf16, 64, 128, "stages=8 groups=1 cluster=2"),
+      attention("attention_64_cluster", false, 128, 128, 64, "stages=4 share=turns cluster=2"),
+      attention("attention_128_cluster", false, 128, 128, 128, "stages=2 lag=none cluster=2"),
+      attention("attention_64_four_groups", false, 256, 64, 64, "stages=4 groups=4 share=together"),
+      attention("attention_64_causal_three_groups", true, 192, 128, 64, "stages=4 groups=3 share=together"),
+      attention("attention_64_causal_four_groups", true, 256, 64, 64, "stages=4 groups=4 share=together"),
+      attention("attention_256_causal", true, 128, 64, 256, "stages=2 groups=2 share=turns"),
+      attention("attention_64_four_groups_cluster", false, 256, 64, 64,
+                "stages=4 groups=4 share=together cluster=2")};
 }
 
 Subject named_subject(const std::string& name) {

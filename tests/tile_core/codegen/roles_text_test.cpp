@@ -31,6 +31,17 @@ TEST(RolesTextTurns, GivesTheResultOfTheProgram) {
   }
 }
 
+/// Groups that stop at the end of their own rows skip what the producer has for the others.
+TEST(RolesTextGroups, GiveTheResultOfTheProgram) {
+  Case c = test::named_case("roles_attention_causal");
+  for (Share share : {Share::together, Share::turns}) {
+    const test::Setting setting{.schedule = {.stages = 2, .share = share}};
+    c.calls.front().dims["I"] = 300;
+    EXPECT_TRUE(test::emulates(c.program, c.calls.front(), setting, c.tolerance))
+        << to_text(setting.schedule);
+  }
+}
+
 TEST(RolesTextAlternate, GivesTheResultOfTheProgram) {
   for (const char* name : {"roles_linear_gelu", "roles_dual_gemm"}) {
     Case c = test::named_case(name);

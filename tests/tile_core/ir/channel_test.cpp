@@ -88,6 +88,12 @@ TEST(Protocols, CountOneInstanceWhereEachHasItsOwnTickets) {
   EXPECT_EQ(protocols(chosen)[kFirst].releases, 1);
 }
 
+TEST(Protocols, CountAllInstancesWhereSomeAreSkipped) {
+  Program p =
+      changed("gemm_roles", "%43: i64 = mul %38, %24", "%43: i64 = mul %34, %24\n        skip %0[%43 + 0]");
+  EXPECT_EQ(protocols(p)[kFirst].releases, 2);
+}
+
 TEST(Protocols, AreEmptyWithoutRoles) {
   EXPECT_TRUE(protocols(program("attention_synced")).empty());
 }

@@ -34,6 +34,8 @@ TEST(Operands, AreVisitedInOrder) {
   EXPECT_EQ(operands_of(Channel{.with = v(7)}), (Ids{7}));
   EXPECT_EQ(operands_of(WaitDots{1, {v(4), v(5)}}), (Ids{4, 5}));
   EXPECT_EQ(operands_of(If{.condition = v(6)}), (Ids{6}));
+  EXPECT_EQ(operands_of(End{kAxis, v(6)}), (Ids{6}));
+  EXPECT_EQ(operands_of(End{kAxis}), Ids());
   EXPECT_EQ(operands_of(Slice{v(6), kAxis, kOther, 1}), (Ids{6}));
   Loop loop{.begin = v(1), .end = v(2), .step = v(3), .first_ticket = v(4), .carried = {v(5)}};
   EXPECT_EQ(operands_of(loop), (Ids{1, 2, 3, 4, 5}));

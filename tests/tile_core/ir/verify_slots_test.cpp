@@ -119,7 +119,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "          if %48 {\n            wait %0[%46 + 0]\n          }\n",
                 "gemm: a slot of %0 is read, but not waited for"},
         Mistake{"gemm_roles", "commit %0[%33 + 0]\n", "commit %0[%33 + 0]\n          release %0[%33 + 0]\n",
-                "gemm: a slot of %0 is released by a role that waits for none"}));
+                "gemm: a slot of %0 is released by a role that waits for none"},
+        Mistake{"gemm_roles", "wait %0[%46 + 0]", "skip %0[%46 + 0]",
+                "gemm: a slot of %0 is read, but not waited for"},
+        Mistake{"gemm_roles", "wait %0[%46 + 0]\n", "wait %0[%46 + 0]\n          skip %0[%46 + 0]\n",
+                "gemm: a slot of %0 is skipped, but waited for and not released"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Turns, VerifySlots,

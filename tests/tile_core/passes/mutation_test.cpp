@@ -52,6 +52,18 @@ TEST(MutatedCluster, EveryStepIsNeeded) {
   EXPECT_EQ(test::unnoticed(changes, p, {c.calls.front()}), std::vector<std::string>());
 }
 
+/// Of groups that stop at the end of their own rows, whose turns go on.
+TEST(MutatedGroups, EveryStepIsNeeded) {
+  Case c = test::named_case("roles_attention_causal");
+  for (Share share : {Share::together, Share::turns}) {
+    c.calls.front().dims["I"] = 300;
+    Program p = lowered(c, {.stages = 2, .share = share});
+    std::vector<test::Change> changes = test::without_waits(p);
+    for (test::Change& change : test::without_commits(p)) changes.push_back(std::move(change));
+    EXPECT_EQ(test::unnoticed(changes, p, {c.calls.front()}), std::vector<std::string>());
+  }
+}
+
 /// The calls with inputs on which a lane that should not be seen shows: all of one sign, products all
 /// negative, weights that overflow, an infinity.
 std::vector<Call> telling(const Case& c) {

@@ -1,7 +1,11 @@
+#include <array>
+
+#include "ops/operator.h"
 #include "tests/support/cases.h"
 #include "tests/support/emulated_result.h"
 #include "tile_core/base/error.h"
 #include "tile_core/dsl/math.h"
+#include "tile_core/ir/print.h"
 #include "tile_core/passes/cluster.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/pipeline.h"
@@ -163,6 +167,50 @@ TEST(RolesTurns, AroundLaggingDots) {
     Case c = test::named_case(name);
     keeps_values(c, c.calls.front(), {.stages = 3, .share = Share::turns, .raster = 2});
   }
+}
+
+/// A call of attention whose rows are ragged, and see the keys before the diagonal.
+Call causal_call(std::int64_t rows, std::int64_t keys, double diagonal) {
+  return {{{"B", 1}, {"H", 1}, {"G", 1}, {"I", rows}, {"J", keys}, {"D", 16}, {"E", 16}},
+          {{"scale", 0.2}, {"diagonal", diagonal}, {"group", 1}}};
+}
+
+Case causal_case(int i, int j) {
+  Facts facts{.tensors = {{bf16}, {bf16}, {bf16}, {bf16}, {f32}}, .flags = {{"causal", 1}, {"mask", 0}}};
+  return {"causal",
+          ops::attention().program(facts, {{"i", i}, {"j", j}, {"d", 16}, {"e", 16}}),
+          {causal_call(300, 400, 0), causal_call(300, 310, -70), causal_call(260, 260, -300),
+           causal_call(130, 300, 90)},
+          0x1p-7};
+}
+
+/// Each group of rows stops at its own end, in loops that trail and that do not, in turns, and where one
+/// block has one tile.
+TEST(RolesGroups, StopAtTheEndOfTheirRows) {
+  for (auto [i, j, groups] : {std::array{128, 32, 2}, std::array{192, 64, 3}, std::array{256, 64, 4}}) {
+    const Case c = causal_case(i, j);
+    for (const Call& call : c.calls) {
+      keeps_values(c, call, {.stages = 2, .groups = groups});
+      keeps_values(c, call, {.stages = 1, .groups = groups, .share = Share::turns});
+    }
+    keeps_values(c, c.calls.front(), {.stages = 1, .groups = groups, .lag = Lag::none});
+    keeps_values(c, c.calls.front(), {.stages = 2, .groups = groups, .grid = Grid::once});
+    keeps_values(c, c.calls.front(), {.groups = groups, .share = Share::turns, .order = TileOrder::plain});
+  }
+}
+
+/// They do where that saves a step: not in tiles of one step's rows, nor where nothing is causal.
+TEST(RolesGroups, StopSoonerWhereThatSavesAStep) {
+  auto skips = [](const Case& c, const Schedule& schedule) {
+    const Setting setting{.schedule = schedule};
+    const PassContext context{test::facts_of(c.program, c.calls.front(), setting), schedule, setting.target};
+    return to_text(lower(c.program, context)).find(" skip ") != std::string::npos;
+  };
+  EXPECT_TRUE(skips(causal_case(128, 64), {.groups = 2}));
+  EXPECT_TRUE(skips(causal_case(192, 128), {.groups = 3}));
+  EXPECT_FALSE(skips(causal_case(128, 128), {.groups = 2}));
+  EXPECT_FALSE(skips(causal_case(128, 64), {.groups = 1}));
+  EXPECT_FALSE(skips(test::named_case("roles_attention"), {}));
 }
 
 TEST(RolesTurns, NeedADotThatTrailsAndTwoGroups) {
