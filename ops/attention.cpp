@@ -76,25 +76,44 @@ void offer_warpgroups(std::int64_t rows, int d, int e, bool masked, std::vector<
                    [&](const Variant& a, const Variant& b) { return quarters(a) < quarters(b); });
 }
 
-std::vector<Variant> space(const Problem& problem, const Target& target) {
-  const auto head_dims = {16, 32, 64, 96, 128, 192, 256};
-  int d = covering(size(problem, "D"), head_dims);
-  int e = covering(size(problem, "E"), head_dims);
-  std::vector<Variant> variants;
+/// Warps of 16 rows or 32 on mma.sync, which take every layout; for few rows the warps share the columns.
+/// What of shared memory does not hold a step of 64 keys goes by fewer.
+void offer_warps(std::int64_t rows, int d, int e, std::vector<Variant>& variants) {
+  bool wide = std::max(d, e) > 128;
   auto offer = [&](int i, int j, int warps) {
     variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}});
   };
-  if (feeds_warpgroups(problem, target, 3))
-    offer_warpgroups(size(problem, "I"), d, e, problem.facts.flags.at("mask") != kNoMask, variants);
-  bool fed = !variants.empty();
-  bool wide = std::max(d, e) > 128;
-  if (wide && problem.facts.tensors.front().dtype == f32) {
-    offer(16, 16, 4);  // what registers hold without spilling, and the shared memory of sm_86 and sm_120a
+  if (rows <= 16) return offer(16, 64, e % 64 == 0 ? 4 : e % 32 == 0 ? 2 : 1);
+  if (rows > 64 && !wide) offer(128, 64, 4);
+  offer(64, 64, 4);
+  offer(64, 32, 4);
+}
+
+/// By FMA: what registers hold without spilling, and the shared memory of sm_86 and sm_120a.
+void offer_threads(std::int64_t rows, int d, int e, std::vector<Variant>& variants) {
+  auto offer = [&](int i, int j, int warps) {
+    variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}});
+  };
+  if (std::max(d, e) > 128) return offer(16, 16, 4);
+  if (rows > 16) {
+    offer(64, 64, 8);
+    offer(32, 32, 4);
+  }
+  offer(16, 32, 4);
+}
+
+std::vector<Variant> space(const Problem& problem, const Target& target) {
+  const auto head_dims = {16, 32, 64, 96, 128, 192, 256};
+  const std::int64_t rows = size(problem, "I");
+  const int d = covering(size(problem, "D"), head_dims), e = covering(size(problem, "E"), head_dims);
+  std::vector<Variant> variants;
+  if (size_of(problem.facts.tensors.front().dtype) != 2) {
+    offer_threads(rows, d, e, variants);
     return variants;
   }
-  if (!fed && size(problem, "I") > 16 && !wide) offer(64, 64, 8);
-  if (size(problem, "I") > 16) offer(32, 32, 4);
-  if (!fed || size(problem, "I") <= 16) offer(16, 32, 4);
+  if (feeds_warpgroups(problem, target, 3))
+    offer_warpgroups(rows, d, e, problem.facts.flags.at("mask") != kNoMask, variants);
+  offer_warps(rows, d, e, variants);
   return variants;
 }
 

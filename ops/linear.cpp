@@ -38,11 +38,10 @@ Program program(const Facts& facts, const Tiles& tiles) {
   return p.finish();
 }
 
-/// Whole warpgroups on wgmma. Two that alternate hide one's epilogue under the other's dots; two on one tile
-/// load less for each; a single one is for few rows, or for few tiles in clusters. `rate` is the share of the
-/// tensor cores' that one block of many reaches (perf/results, records of the H200).
-struct Warpgroups {
-  int m, n;
+/// Blocks on the tensor cores. `rate` is the share of theirs that one block of many reaches (perf/results,
+/// records of the H200).
+struct Blocks {
+  int m, n, k;
   Schedule schedule;
   double rate;
 
@@ -69,44 +68,66 @@ bool fits_beside(int sums, const Problem& problem) {
 }
 
 /// The cheapest first.
+void offer(std::vector<Blocks> all, const Problem& problem, std::vector<Variant>& variants) {
+  double M = static_cast<double>(size(problem, "M")), N = static_cast<double>(size(problem, "N")),
+         K = static_cast<double>(size(problem, "K"));
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Blocks& a, const Blocks& b) { return a.cost(M, N, K) < b.cost(M, N, K); });
+  for (const Blocks& b : all) variants.push_back({{{"m", b.m}, {"n", b.n}, {"k", b.k}}, b.schedule});
+}
+
+/// Whole warpgroups on wgmma. Two that alternate hide one's epilogue under the other's dots; two on one tile
+/// load less for each; a single one is for few rows, or for few tiles in clusters.
 void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
   if (!fits_beside(128, problem)) return;
   int kept = problem.facts.flags.at("preactivation");  // whose slices take a stage's shared memory
-  double M = static_cast<double>(size(problem, "M")), N = static_cast<double>(size(problem, "N")),
-         K = static_cast<double>(size(problem, "K"));
-  std::vector<Warpgroups> all = {{64, 128, {.stages = 8, .groups = 1}, 0.55}};
-  if (M > 64) {
-    all.push_back({64, 128, {.stages = 8, .groups = 1, .cluster = 2}, 0.6});
+  std::vector<Blocks> all = {{64, 128, 64, {.stages = 8, .groups = 1}, 0.55}};
+  if (size(problem, "M") > 64) {
+    all.push_back({64, 128, 64, {.stages = 8, .groups = 1, .cluster = 2}, 0.6});
     if (fits_beside(192, problem))
-      all.push_back({128, 192, {.stages = 4, .groups = 2, .share = Share::alternate}, 1});
-    all.push_back({128, 128, {.stages = 6 - kept, .groups = 2, .share = Share::alternate}, 0.93});
-    all.push_back({128, 256, {.stages = 4 - kept, .groups = 2, .share = Share::together}, 0.98});
-    all.push_back({128, 128, {.stages = 6 - kept, .groups = 2, .share = Share::together}, 0.93});
+      all.push_back({128, 192, 64, {.stages = 4, .groups = 2, .share = Share::alternate}, 1});
+    all.push_back({128, 128, 64, {.stages = 6 - kept, .groups = 2, .share = Share::alternate}, 0.93});
+    all.push_back({128, 256, 64, {.stages = 4 - kept, .groups = 2, .share = Share::together}, 0.98});
+    all.push_back({128, 128, 64, {.stages = 6 - kept, .groups = 2, .share = Share::together}, 0.93});
   }
-  std::stable_sort(all.begin(), all.end(), [&](const Warpgroups& a, const Warpgroups& b) {
-    return a.cost(M, N, K) < b.cost(M, N, K);
-  });
-  for (const Warpgroups& w : all) variants.push_back({{{"m", w.m}, {"n", w.n}, {"k", 64}}, w.schedule});
+  offer(std::move(all), problem, variants);
 }
 
-/// Where dots are wgmma, one kernel more: the one that takes all that those do not.
-std::vector<Variant> space(const Problem& problem, const Target& target) {
-  std::int64_t M = size(problem, "M");
-  std::int64_t N = size(problem, "N");
-  DType dtype = problem.facts.tensors.front().dtype;
-  std::vector<Variant> variants;
-  if (feeds_warpgroups(problem, target, 2)) offer_warpgroups(problem, variants);
-  bool fed = !variants.empty();
-  // Elements that are loaded one by one take a register each.
+/// Warps on mma.sync, which take every layout. Elements that are loaded one by one take a register each: of
+/// those the tiles are small.
+void offer_warps(const Problem& problem, std::vector<Variant>& variants) {
+  const std::int64_t M = size(problem, "M");
   bool aligned = problem.facts.tensors[0].alignment >= 4 && problem.facts.tensors[1].alignment >= 4;
-  int k = dtype == f32 || !aligned ? 16 : 32;
-  auto offer = [&](int m, int n, int warps) {
-    variants.push_back({{{"m", m}, {"n", n}, {"k", k}}, {.warps = warps}});
-  };
+  std::vector<Blocks> all = {{16, 64, 64, {.stages = 4, .warps = 4}, 0.1}};
+  if (M > 16) all.push_back({64, 64, 32, {.stages = 4, .warps = 4}, 0.3});
+  if (M > 64 && aligned) {
+    all.push_back({64, 128, 32, {.stages = 4, .warps = 4}, 0.45});
+    all.push_back({128, 128, 32, {.stages = 4, .warps = 4}, 0.6});
+  }
+  offer(std::move(all), problem, variants);
+}
+
+/// By FMA.
+void offer_threads(const Problem& problem, std::vector<Variant>& variants) {
+  const std::int64_t M = size(problem, "M"), N = size(problem, "N");
+  constexpr int kDepth = 16;
   constexpr auto kManyTiles = std::int64_t{64} * 128 * 128;
-  if (!fed && M > 64 && N > 64 && M * N >= kManyTiles) offer(128, 128, 8);
+  auto offer = [&](int m, int n, int warps) {
+    variants.push_back({{{"m", m}, {"n", n}, {"k", kDepth}}, {.warps = warps}});
+  };
+  if (M > 64 && N > 64 && M * N >= kManyTiles) offer(128, 128, 8);
   if (M > 16) offer(64, 64, 4);
-  if (!fed || M <= 16) offer(16, 64, 2);
+  offer(16, 64, 2);
+}
+
+std::vector<Variant> space(const Problem& problem, const Target& target) {
+  std::vector<Variant> variants;
+  if (size_of(problem.facts.tensors.front().dtype) != 2) {
+    offer_threads(problem, variants);
+    return variants;
+  }
+  if (feeds_warpgroups(problem, target, 2)) offer_warpgroups(problem, variants);
+  offer_warps(problem, variants);
   return variants;
 }
 

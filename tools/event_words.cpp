@@ -26,7 +26,11 @@ std::string slot_text(const Program& program, const Glossary& words, const SlotU
 
 std::string event_text(const Program& p, const Glossary& words, const Executed& executed) {
   auto slot = [&](std::size_t i) { return slot_text(p, words, executed.slots.at(i)); };
-  auto axis = [&](AxisId id) { return p.axis(id).name; };
+  auto operands = [&](AxisId axis, const DotOperand& a) {
+    const std::string& name = p.axis(axis).name;
+    return a.value == ValueId::none ? fmt::format("{}: {}, {}", name, slot(0), slot(1))
+                                    : fmt::format("{}: registers, {}", name, slot(0));
+  };
   return match(
       executed.inst.op,
       [&](const CopyIn& o) {
@@ -38,12 +42,8 @@ std::string event_text(const Program& p, const Glossary& words, const Executed& 
       [&](const Store& o) { return "stores " + box(p, o.tensor, executed); },
       [&](const WriteShared&) { return "writes " + slot(0); },
       [&](const ReadShared&) { return "reads " + slot(0); },
-      [&](const DotShared& o) { return fmt::format("dot {}: {}, {}", axis(o.axis), slot(0), slot(1)); },
-      [&](const IssueDot& o) {
-        return o.a.value == ValueId::none
-                   ? fmt::format("issues dot {}: {}, {}", axis(o.axis), slot(0), slot(1))
-                   : fmt::format("issues dot {}: registers, {}", axis(o.axis), slot(0));
-      },
+      [&](const DotShared& o) { return "dot " + operands(o.axis, o.a); },
+      [&](const IssueDot& o) { return "issues dot " + operands(o.axis, o.a); },
       [&](const WaitDots& o) { return waits_text("dots", o.pending); },
       [&](const WaitCopies& o) { return waits_text("copies", o.pending); },
       [&](const WaitStores& o) { return waits_text("stores", o.pending); },

@@ -8,6 +8,7 @@
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/print.h"
 #include "tile_core/passes/dot_path.h"
+#include "tile_core/passes/warp_dots.h"
 #include "tools/glossary.h"
 #include "tools/registers.h"
 #include "tools/table.h"
@@ -95,7 +96,8 @@ class Accesses {
         [&](const WriteShared& o) { add(fills_, o.to.channel, role + ": its registers"); },
         [&](const ReadShared& o) { add(reads_, o.from.channel, role + ": to registers"); },
         [&](const DotShared& o) {
-          for (const Slot& slot : {o.a, o.b}) add(reads_, slot.channel, role + ": dots");
+          if (o.a.value == ValueId::none) add(reads_, o.a.slot.channel, role + ": dots");
+          add(reads_, o.b.channel, role + ": dots");
         },
         [&](const IssueDot& o) {
           if (o.a.value == ValueId::none) add(reads_, o.a.slot.channel, role + ": wgmma");
@@ -129,15 +131,22 @@ std::string channels(const Program& p, const Glossary& words) {
   return "channels\n" + table(rows);
 }
 
+/// Who does the dots of a program without roles, and why nobody faster.
+std::string path_text(const Program& masked, const PassContext& context) {
+  const std::string text = "why its dots are not wgmma: " + why_not_wgmma(masked, context);
+  const std::string not_mma = why_not_mma(masked, context);
+  if (!not_mma.empty()) return fmt::format("{}; nor mma: {}", text, not_mma);
+  const WarpGrid grid = warp_grid_of(masked, context);
+  return fmt::format("{}; they are mma, of {} x {} warps", text, grid.rows, grid.columns);
+}
+
 }  // namespace
 
 std::string roles_text(const Program& ready, const Program& masked, const PassContext& context) {
   const int warps = ready.launch.warps;
   std::string text =
       fmt::format("{} on {}: {} warp{}", ready.name, context.target.arch, warps, warps == 1 ? "" : "s");
-  if (!has_roles(ready))
-    return fmt::format("{} without roles; why its dots are not wgmma: {}\n", text,
-                       why_not_wgmma(masked, context));
+  if (!has_roles(ready)) return text + " without roles; " + path_text(masked, context) + "\n";
   if (ready.launch.persistent) text += ", persistent";
   const Cluster& cluster = ready.launch.cluster;
   if (cluster.axis != AxisId::none)

@@ -74,7 +74,7 @@ void Emitter::emit_dot(const Inst& inst, const DotShared& o) {
   open_registers(layout.count(Place::reg));
   line("{}[r] = {};", result, element(o.accumulator, layout));
   close();
-  Fragment a = fragment(o.a, o.axis, layout, "a");
+  Fragment a = fragment(o.a.slot, o.axis, layout, "a");
   Fragment b = fragment(o.b, o.axis, layout, "b");
   int step = std::max(a.along_contracted ? a.vector : 1, b.along_contracted ? b.vector : 1);
   open("");

@@ -2,18 +2,11 @@
 
 #include "tile_core/codegen/emitter.h"
 #include "tile_core/codegen/registers.h"
+#include "tile_core/codegen/terms.h"
 #include "tile_core/target/access.h"
 
 namespace tessera::codegen {
 namespace {
-
-void add_term(std::string& sum, const std::string& term) {
-  if (term != "0") sum += sum.empty() ? term : " + " + term;
-}
-
-void add_condition(std::string& all, const std::string& condition) {
-  all += all.empty() ? condition : " && " + condition;
-}
 
 std::string or_else(const std::string& text, const char* fallback) {
   return text.empty() ? fallback : text;
@@ -90,53 +83,6 @@ void Emitter::emit_store(const Store& o) {
   line("store_global<{}>(to + ({}), {}, {}{});", vector, a.step,
        is_tile(o.value) ? fmt::format("&{}[r]", source) : "&value", a.inside,
        once.empty() ? "" : " && " + once);
-  close();
-  close();
-}
-
-/// The block's threads share the tile: thread after thread along the channel's fastest axis, `vector`
-/// elements each.
-void Emitter::emit_copy(const CopyIn& o) {
-  const Channel& to = channel(o.to.channel);
-  std::vector<int> strides = channel_strides(o.to.channel);
-  int count = 1;
-  for (AxisId axis : to.order) count *= p_.axis(seen_as(o.to, axis)).extent;
-  count /= o.vector;
-
-  open("");
-  line("{}* to = {};", c_type(p_.type(o.to.channel).dtype), slot_pointer(o.to));
-  text_ += "#pragma unroll\n";
-  open(fmt::format("for (int first = 0; first < {}; first += {})", count, threads()));
-  line("const int i = first + thread;");
-  if (count % threads() != 0) line("if (i >= {}) break;", count);
-  std::string target, rows = "0";
-  int divisor = 1;
-  for (std::size_t i = to.order.size(); i-- > 0;) {
-    const AxisInfo& axis = p_.axis(seen_as(o.to, to.order[i]));
-    bool fastest = i + 1 == to.order.size();
-    int step = fastest ? o.vector : 1;
-    line("const int x_{} = i / {} % {} * {};", axis.name, divisor, axis.extent / step, step);
-    add_term(fastest ? target : rows, fmt::format("x_{} * {}", axis.name, strides[i]));
-    divisor *= axis.extent / step;
-  }
-  target = to.swizzle > 0
-               ? swizzled_place(o.to.channel, rows, "x_" + p_.axis(seen_as(o.to, to.order.back())).name)
-               : target + rows.substr(1);
-  std::string source, inside;
-  for (std::size_t i = 0; i < o.load.subscripts.size(); ++i) {
-    const Subscript& s = o.load.subscripts[i];
-    std::string index = s.axis == AxisId::none
-                            ? name(s.value)
-                            : fmt::format("({} + x_{})", name(s.value), p_.axis(s.axis).name);
-    add_term(source, index + stride(o.load.tensor, i));
-    if (s.axis == AxisId::none || start_facts(p_, s.axis).negative) add_condition(inside, index + " >= 0");
-    add_condition(inside,
-                  fmt::format("{} < p.size_{}", index, p_.dim(p_.tensor(o.load.tensor).dims[i]).name));
-  }
-  line("const bool inside = {};", inside);
-  line("{}<{}>(to + {}, p.data_{} + (inside ? {} : 0), inside);",
-       o.kind == CopyKind::async ? "copy_async" : "copy", o.vector, target, p_.tensor(o.load.tensor).name,
-       source);
   close();
   close();
 }

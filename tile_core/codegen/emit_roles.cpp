@@ -54,7 +54,8 @@ void Emitter::begin(const std::string& rest) {
   line("{}int lane = {} % 32;", roled ? "" : "const ", thread);
   append(roled ? "const int block_warp = uniform(block_thread / 32);" : "const int warp = thread / 32;");
   if (p_.launch.shared_bytes > 0) line("TESSERA_SHARED(shared);");
-  if (roled && p_.launch.shared_bytes > 0) line("const unsigned base = shared_address(shared);");
+  if (p_.launch.shared_bytes > 0 && (roled || uses_mma(p_)))
+    line("const unsigned base = shared_address(shared);");
   if (!maps_.empty() || !protocols_.empty()) {
     open("if (block_thread == 0)");
     for (std::size_t i = 0; i < maps_.size(); ++i) line("prefetch_map(&p.map_{});", i);

@@ -120,10 +120,10 @@ void Emitter::instruction(const Inst& inst) {
       [&](const FenceShared&) { line("fence_shared();"); }, [&](const CopyOut& o) { emit_copy_out(o); },
       [&](const CommitStores&) { emit_by_leader("commit_stores();"); },
       [&](const WaitStores& o) { emit_by_leader(fmt::format("wait_stores<{}>();", o.pending)); },
-      [&](const DotShared& o) { emit_dot(inst, o); }, [&](const IssueDot& o) { emit_issue(inst, o); },
-      [&](const FenceDots&) { emit_fence_dots(inst); }, [&](const CommitDots&) { line("commit_dots();"); },
-      [&](const WaitDots& o) { emit_wait_dots(inst, o); }, [&](const TakeTurn&) { emit_turn(true); },
-      [&](const PassTurn&) { emit_turn(false); });
+      [&](const DotShared& o) { o.mma ? emit_mma(inst, o) : emit_dot(inst, o); },
+      [&](const IssueDot& o) { emit_issue(inst, o); }, [&](const FenceDots&) { emit_fence_dots(inst); },
+      [&](const CommitDots&) { line("commit_dots();"); }, [&](const WaitDots& o) { emit_wait_dots(inst, o); },
+      [&](const TakeTurn&) { emit_turn(true); }, [&](const PassTurn&) { emit_turn(false); });
 }
 
 }  // namespace tessera::codegen

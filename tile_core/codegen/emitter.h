@@ -91,8 +91,13 @@ class Emitter {
   int vector_of(TensorId tensor, const std::vector<Subscript>& subscripts, const Layout& layout) const;
   void emit_load(const Inst& inst, const Load& o);
   void emit_store(const Store& o);
-  void emit_copy(const CopyIn& o);
   std::string stride(TensorId tensor, std::size_t dim) const;
+
+  // emit_copy.cpp
+  void emit_copy(const CopyIn& o);
+  Layout copied_rows(const CopyIn& o) const;
+  void copy_by_rows(const CopyIn& o, const Layout& layout);
+  void copy_by_elements(const CopyIn& o);
 
   // emit_shared.cpp
   const Channel& channel(ValueId id) const { return channels_.at(id); }
@@ -129,6 +134,12 @@ class Emitter {
   Fragment fragment(const Slot& slot, AxisId contracted, const Layout& accumulator, const char* name) const;
   void fetch(const Fragment& f, int step);
   void emit_dot(const Inst& inst, const DotShared& o);
+
+  // emit_mma.cpp
+  struct WarpOperand;
+  WarpOperand warp_operand(const Slot& slot, AxisId contracted, const Layout& accumulator, bool first) const;
+  void read_step(const WarpOperand& o);
+  void emit_mma(const Inst& inst, const DotShared& o);
 
   // emit_roles.cpp
   void begin(const std::string& rest);

@@ -134,11 +134,14 @@ void Machine::execute(Instance& by, const Inst& inst, const ReadShared& o) {
 }
 
 void Machine::execute(Instance& by, const Inst& inst, const DotShared& o) {
-  Place a = read(by, inst, o.a, "read", by.act());
-  Place b = read(by, inst, o.b, "read", by.act());
+  const bool registers = o.a.value != ValueId::none;
+  const Place a = registers ? Place() : read(by, inst, o.a.slot, "read", by.act());
+  const Place b = read(by, inst, o.b, "read", by.act());
   const std::vector<AxisId>& axes = run_.type(inst.result()).axes;
-  run_.value(inst.result()) = interpreter::dot(run_, axes, {a.axes, memory_.get(a)}, {b.axes, memory_.get(b)},
-                                               o.axis, run_.arranged(axes, run_.tile(o.accumulator)));
+  const Elements left = registers ? run_.value(o.a.value) : memory_.get(a);
+  run_.value(inst.result()) =
+      interpreter::dot(run_, axes, {registers ? run_.type(o.a.value).axes : a.axes, left},
+                       {b.axes, memory_.get(b)}, o.axis, run_.arranged(axes, run_.tile(o.accumulator)));
 }
 
 void Machine::execute(Instance& by, const Inst& inst, const TakeTurn&) {

@@ -24,14 +24,14 @@ void Watcher::tell(const Instance& by, const Inst& inst) const {
     Place place = machine_.place(slot);
     slots.push_back({place.channel, place.slot, place.use});
   };
+  auto operands = [&](const DotOperand& a, const Slot& b) {
+    if (a.value == ValueId::none) name(a.slot);
+    name(b);
+  };
   match(
       inst.op, [&](const PassSlot& o) { name(o.slot); }, [&](const View& o) { name(o.slot); },
       [&](const WriteShared& o) { name(o.to); }, [&](const ReadShared& o) { name(o.from); },
-      [&](const DotShared& o) { name(o.a), name(o.b); },
-      [&](const IssueDot& o) {
-        if (o.a.value == ValueId::none) name(o.a.slot);
-        name(o.b);
-      },
+      [&](const DotShared& o) { operands(o.a, o.b); }, [&](const IssueDot& o) { operands(o.a, o.b); },
       [&](const CopyIn& o) { name(o.to), starts = starts_of(o.load.subscripts); },
       [&](const CopyOut& o) { name(o.from), starts = starts_of(o.subscripts); },
       [&](const Load& o) { starts = starts_of(o.subscripts); },

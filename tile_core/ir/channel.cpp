@@ -30,7 +30,10 @@ bool threads_read(const Role& role, const Roots& roots, ValueId channel) {
   for_each_inst(role.body, [&](const Inst& inst) {
     auto reads = [&](const Slot& slot) { found = found || roots.at(slot.channel) == channel; };
     if (const auto* o = std::get_if<ReadShared>(&inst.op)) reads(o->from);
-    if (const auto* o = std::get_if<DotShared>(&inst.op)) reads(o->a), reads(o->b);
+    if (const auto* o = std::get_if<DotShared>(&inst.op)) {
+      if (o->a.value == ValueId::none) reads(o->a.slot);
+      reads(o->b);
+    }
   });
   return found;
 }

@@ -151,20 +151,22 @@ struct WaitStores {
   bool operator==(const WaitStores&) const = default;
 };
 
-/// Dot of two slots, added to the accumulator.
-struct DotShared {
-  Slot a;
-  Slot b;
-  AxisId axis{};
-  ValueId accumulator{};
-  bool operator==(const DotShared&) const = default;
-};
-
-/// The first operand of an issued dot: a slot, or a tile in registers.
+/// The first operand of a dot: a slot, or a tile in registers.
 struct DotOperand {
   ValueId value = ValueId::none;  ///< none: the slot
   Slot slot;
   bool operator==(const DotOperand&) const = default;
+};
+
+/// Dot by the block's threads, added to the accumulator: by FMA on two slots, or by each warp on the tensor
+/// cores (mma.sync), whose slots are swizzled and whose tiles in registers are a warp_layout.
+struct DotShared {
+  DotOperand a;
+  Slot b;
+  AxisId axis{};
+  ValueId accumulator{};
+  bool mma = false;
+  bool operator==(const DotShared&) const = default;
 };
 
 /// Starts a dot on the tensor cores (wgmma) in the open group; its result is pending until a wait covers that

@@ -68,7 +68,7 @@ void for_each_operand(OpRef& op, Visit&& visit) {
         } else if constexpr (std::is_same_v<O, Fma>) {
           visit(o.a), visit(o.b), visit(o.c);
         } else if constexpr (std::is_same_v<O, DotShared>) {
-          detail::visit_slot(o.a, visit), detail::visit_slot(o.b, visit), visit(o.accumulator);
+          detail::visit_dot_operand(o.a, visit), detail::visit_slot(o.b, visit), visit(o.accumulator);
         } else if constexpr (requires {
                                o.a;
                                o.b;

@@ -15,10 +15,10 @@ std::optional<Op> Parser::shared_memory(std::string_view name) {
     return WriteShared{to, next_value()};
   }
   if (auto kind = enumerator(name, CopyKind::bulk)) return copy_in(*kind);
-  if (name == "dot_shared") {
-    DotShared op;
+  if (name == "dot_shared" || name == "dot_mma") {
+    DotShared op{.mma = name == "dot_mma"};
     op.axis = contracted_axis();
-    op.a = slot();
+    op.a = dot_operand();
     lexer_.expect(",");
     op.b = slot();
     lexer_.expect("onto");
@@ -96,19 +96,20 @@ IssueDot Parser::issue_dot() {
   IssueDot op;
   int line = lexer_.next().line;
   op.axis = contracted_axis();
-  // A first operand in registers reads like a slot of a channel that has one.
-  Slot a = slot();
-  if (program_.type(a.channel).is_channel()) {
-    op.a.slot = a;
-  } else {
-    op.a.value = a.channel;
-  }
+  op.a = dot_operand();
   lexer_.expect(",");
   op.b = slot();
   if (lexer_.accept("onto")) op.accumulator = value();
   // On the next line, "if" begins a statement.
   if (lexer_.next().line == line && lexer_.accept("if")) op.accumulate = value();
   return op;
+}
+
+/// One in registers reads like a slot of a channel that has one.
+DotOperand Parser::dot_operand() {
+  Slot a = slot();
+  if (program_.type(a.channel).is_channel()) return {.slot = a};
+  return {.value = a.channel};
 }
 
 /// "%5" of a channel with one slot, "%5[2]", "%5[%9 + 2]", "%5[%9 + 2, mc/m at %4]".

@@ -54,6 +54,7 @@ class Parser {
   CopyIn copy_in(CopyKind kind);
   CopyOut copy_out();
   IssueDot issue_dot();
+  DotOperand dot_operand();
   Slot slot();
   Part part();
 

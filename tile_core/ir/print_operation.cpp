@@ -80,8 +80,8 @@ std::string Printer::on_device(const Op& op) {
       [&](const CommitStores&) { return std::string("commit_stores"); },
       [&](const WaitStores& o) { return fmt::format("wait_stores {}", o.pending); },
       [&](const DotShared& o) {
-        return fmt::format("dot_shared<{}> {}, {} onto {}", axis(o.axis), slot(o.a), slot(o.b),
-                           value(o.accumulator));
+        return fmt::format("{}<{}> {}, {} onto {}", o.mma ? "dot_mma" : "dot_shared", axis(o.axis),
+                           dot_operand(o.a), slot(o.b), value(o.accumulator));
       },
       [&](const IssueDot& o) { return issue_dot(o); },
       [&](const FenceDots&) { return std::string("fence_dots"); },
@@ -115,9 +115,13 @@ std::string Printer::copy_in(const CopyIn& o) {
 }
 
 std::string Printer::issue_dot(const IssueDot& o) {
-  std::string a = o.a.value != ValueId::none ? value(o.a.value) : slot(o.a.slot);
-  return fmt::format("issue_dot<{}> {}, {}{}{}", axis(o.axis), a, slot(o.b), optional("onto", o.accumulator),
-                     optional("if", o.accumulate));
+  return fmt::format("issue_dot<{}> {}, {}{}{}", axis(o.axis), dot_operand(o.a), slot(o.b),
+                     optional("onto", o.accumulator), optional("if", o.accumulate));
+}
+
+/// A first operand in registers reads like a slot of a channel that has one.
+std::string Printer::dot_operand(const DotOperand& o) {
+  return o.value != ValueId::none ? value(o.value) : slot(o.slot);
 }
 
 /// "a(m at %1, k at %2)"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tile_core/ir/operands.h"
+
 namespace tessera {
 
 bool Type::has(AxisId axis) const {
@@ -41,6 +43,15 @@ const char* name_of(AxisKind kind) {
 const std::vector<Role>& roles_of(const Program& program) {
   static const std::vector<Role> kNone;
   return has_roles(program) ? std::get<Roles>(program.body.insts.back().op).roles : kNone;
+}
+
+bool uses_mma(const Program& program) {
+  bool found = false;
+  for_each_inst(program.body, [&](const Inst& inst) {
+    const DotShared* dot = std::get_if<DotShared>(&inst.op);
+    found = found || (dot != nullptr && dot->mma);
+  });
+  return found;
 }
 
 std::int64_t elements(const Program& program, const Type& type) {

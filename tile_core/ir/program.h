@@ -107,6 +107,9 @@ inline bool has_roles(const Program& program) {
   return !insts.empty() && std::holds_alternative<Roles>(insts.back().op);
 }
 
+/// Whether warps do dots on the tensor cores: from Stage::device on.
+bool uses_mma(const Program& program);
+
 /// The roles in order; empty where the program has none.
 const std::vector<Role>& roles_of(const Program& program);
 

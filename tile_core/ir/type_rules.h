@@ -44,7 +44,9 @@ class TypeRules {
   // verify_device_types.cpp
   Type tile_of(const Slot& slot) const;
   void slot_holds(const Slot& slot, DType dtype, const Axes& axes) const;
+  void dot_shared(const DotShared& o) const;
   void issue_dot(const IssueDot& o) const;
+  void takes_matrices(const Type& a, const Type& b, const char* dot) const;
   void wait_dots(const WaitDots& o) const;
 
   const Type& type(ValueId id) const { return p_.type(id); }

@@ -21,16 +21,30 @@ void TypeRules::slot_holds(const Slot& slot, DType dtype, const Axes& axes) cons
   fail(fmt::format("the slot holds {}, but the tile is {}", to_text(p_, tile), text(dtype, axes)));
 }
 
+/// Of the tensor cores.
+void TypeRules::takes_matrices(const Type& a, const Type& b, const char* dot) const {
+  bool sixteen = a.dtype == b.dtype && (a.dtype == f16 || a.dtype == bf16);
+  if (sixteen && a.axes.size() == 2 && b.axes.size() == 2 && result().axes.size() == 2) return;
+  fail(fmt::format("{} takes matrices of one dtype, f16 or bf16, but got {} and {}", dot, to_text(p_, a),
+                   to_text(p_, b)));
+}
+
+void TypeRules::dot_shared(const DotShared& o) const {
+  const bool registers = o.a.value != ValueId::none;
+  Type a = registers ? type(o.a.value) : tile_of(o.a.slot);
+  Type b = tile_of(o.b);
+  dot_of(a, b, o.axis);
+  accumulates(o.accumulator);
+  if (o.mma) return takes_matrices(a, b, "a dot by mma");
+  if (registers) fail("a dot by FMA takes slots, but got " + text(o.a.value));
+}
+
 void TypeRules::issue_dot(const IssueDot& o) const {
   const bool registers = o.a.value != ValueId::none;
   Type a = registers ? type(o.a.value) : tile_of(o.a.slot);
   Type b = tile_of(o.b);
   dot_of(a, b, o.axis);
-  bool sixteen = a.dtype == b.dtype && (a.dtype == f16 || a.dtype == bf16);
-  if (!sixteen || a.axes.size() != 2 || b.axes.size() != 2 || result().axes.size() != 2) {
-    fail(fmt::format("an issued dot takes matrices of one dtype, f16 or bf16, but got {} and {}",
-                     to_text(p_, a), to_text(p_, b)));
-  }
+  takes_matrices(a, b, "an issued dot");
   if (!result().pending) fail("the result of an issued dot is pending, but got " + text(inst_.result()));
   if (o.accumulator != ValueId::none) accumulates(o.accumulator);
   if (o.accumulate != ValueId::none) {

@@ -4,6 +4,7 @@
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/print.h"
 #include "tile_core/ir/verify_parts.h"
+#include "tile_core/ir/warp_layout.h"
 #include "tile_core/ir/warpgroup_layout.h"
 
 namespace tessera {
@@ -34,7 +35,7 @@ class LayoutRules {
     if (is_pointwise(inst_.op)) for_each_operand(inst_.op, [this](ValueId id) { held_by_same_threads(id); });
     match(
         inst_.op, [&](const Slice& o) { slice(o); }, [&](const Dot& o) { same_registers(o.accumulator); },
-        [&](const DotShared& o) { same_registers(o.accumulator); }, [&](const IssueDot& o) { issue_dot(o); },
+        [&](const DotShared& o) { dot_shared(o); }, [&](const IssueDot& o) { issue_dot(o); },
         [&](const Reduce& o) { reduce(o); }, [&](const ReduceWarp& o) { reduce_warp(o); },
         [&](const Store& o) { store(o); }, [&](const auto&) {});
   }
@@ -118,13 +119,34 @@ class LayoutRules {
     fail(fmt::format("the layout has to be {}, but got {}", to_text(p_, wanted), text(id)));
   }
 
+  AxisId columns_of(const Slot& b) const {
+    const Type& result = p_.type(inst_.result());
+    bool first = b.part.to == result.axes[0] || p_.type(b.channel).has(result.axes[0]);
+    return result.axes[first ? 0 : 1];
+  }
+
+  /// Of a dot on the tensor cores each warp has whole steps of rows and columns.
+  void dot_shared(const DotShared& o) const {
+    same_registers(o.accumulator);
+    if (!o.mma) return;
+    const Type& result = p_.type(inst_.result());
+    const AxisId columns = columns_of(o.b), rows = result.axes[result.axes[0] == columns ? 1 : 0];
+    const WarpGrid grid{result.layout.count(Place::warp, rows), result.layout.count(Place::warp, columns)};
+    int m = p_.axis(rows).extent, n = p_.axis(columns).extent, k = p_.axis(o.axis).extent;
+    if (m % (kWarpStep * grid.rows) != 0 || n % (kWarpStep * grid.columns) != 0 || k % kWarpStep != 0) {
+      fail(fmt::format("{} x {} x {} is no multiple of {} for each of {} x {} warps", m, n, k, kWarpStep,
+                       grid.rows, grid.columns));
+    }
+    has_layout(inst_.result(), warp_layout(p_, rows, columns, grid));
+    if (o.a.value != ValueId::none) has_layout(o.a.value, warp_layout(p_, rows, o.axis, {warps_, 1}));
+  }
+
   /// One warpgroup; its instruction takes 64 rows, 16 of the contracted axis, and columns by eights.
   void issue_dot(const IssueDot& o) const {
     if (warps_ != kWarpgroup)
       fail(fmt::format("a dot is issued by {} warps, but here are {}", kWarpgroup, warps_));
     const Type& result = p_.type(inst_.result());
-    bool first = o.b.part.to == result.axes[0] || p_.type(o.b.channel).has(result.axes[0]);
-    AxisId columns = result.axes[first ? 0 : 1], rows = result.axes[first ? 1 : 0];
+    const AxisId columns = columns_of(o.b), rows = result.axes[result.axes[0] == columns ? 1 : 0];
     int m = p_.axis(rows).extent, n = p_.axis(columns).extent, k = p_.axis(o.axis).extent;
     if (m % 64 != 0 || n % 8 != 0 || n > 256 || k % 16 != 0) {
       fail(fmt::format("{} x {} x {} is no multiple of an issued dot's 64 x 8 x 16 with at most 256 columns",

@@ -116,7 +116,11 @@ class PassingRules {
     match(
         inst.op, [&](const View& o) { reads(o.slot); }, [&](const CopyIn& o) { writes(o.to); },
         [&](const WriteShared& o) { writes(o.to); }, [&](const ReadShared& o) { reads(o.from); },
-        [&](const CopyOut& o) { reads(o.from); }, [&](const DotShared& o) { reads(o.a), reads(o.b); },
+        [&](const CopyOut& o) { reads(o.from); },
+        [&](const DotShared& o) {
+          if (o.a.value == ValueId::none) reads(o.a.slot);
+          reads(o.b);
+        },
         [&](const IssueDot& o) {
           if (o.a.value == ValueId::none) reads(o.a.slot);
           reads(o.b);

@@ -26,7 +26,10 @@ class SlotRules {
         [&](const PassSlot& o) { slot(o.slot), pass(o); }, [&](const WriteShared& o) { slot(o.to); },
         [&](const ReadShared& o) { slot(o.from); },
         [&](const CopyOut& o) { slot(o.from), bulk(o.from, o.tensor, o.subscripts); },
-        [&](const DotShared& o) { slot(o.a), slot(o.b); },
+        [&](const DotShared& o) {
+          if (o.a.value == ValueId::none) dot_slot(o, o.a.slot);
+          dot_slot(o, o.b);
+        },
         [&](const IssueDot& o) {
           if (o.a.value == ValueId::none) dot_operand(o.a.slot);
           dot_operand(o.b);
@@ -81,6 +84,13 @@ class SlotRules {
     slot(s);
     if (channel_of(s).swizzle == 0)
       fail(fmt::format("an issued dot reads swizzled channels, which {} is not", name_of(p_, s.channel)));
+  }
+
+  void dot_slot(const DotShared& o, const Slot& s) const {
+    slot(s);
+    if ((channel_of(s).swizzle > 0) == o.mma) return;
+    fail(fmt::format("a dot by {} reads channels that are {}swizzled, but got {}", o.mma ? "mma" : "FMA",
+                     o.mma ? "" : "not ", name_of(p_, s.channel)));
   }
 
   void copy(const CopyIn& o) const {

@@ -53,11 +53,7 @@ void TypeRules::run() const {
         Type tile = tile_of(o.from);
         writes(o.tensor, o.subscripts, tile, to_text(p_, tile));
       },
-      [](const CommitStores&) {}, [](const WaitStores&) {},
-      [&](const DotShared& o) {
-        dot_of(tile_of(o.a), tile_of(o.b), o.axis);
-        accumulates(o.accumulator);
-      },
+      [](const CommitStores&) {}, [](const WaitStores&) {}, [&](const DotShared& o) { dot_shared(o); },
       [&](const IssueDot& o) { issue_dot(o); }, [](const FenceDots&) {}, [](const CommitDots&) {},
       [&](const WaitDots& o) { wait_dots(o); }, [](const TakeTurn&) {}, [](const PassTurn&) {});
 }

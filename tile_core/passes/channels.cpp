@@ -18,7 +18,7 @@ bool crosses_warps(const Program& program, const Reduce& reduce) {
 }
 
 Channels::Channels(const Program& program, const PassContext& context)
-    : p_(program), context_(context), uses_(program) {
+    : p_(program), context_(context), uses_(program), path_(dot_path_of(program, context)) {
   visit(program.body);
 }
 
@@ -39,11 +39,19 @@ void Channels::visit(const Block& block) {
 }
 
 std::size_t Channels::add(Type type, std::vector<AxisId> order) {
-  int last = p_.axis(order.back()).extent;
+  const int last = p_.axis(order.back()).extent;
+  // Warps read their matrices from shared memory without conflicts where it is swizzled.
+  const bool matrices = type.space == Space::shared && path_ == DotPath::mma;
   type.layout = {};
   type.space = Space::anywhere;
   type.slots = std::max(type.slots, 1);
-  plans_.push_back({type, order, order.size() == 1 ? last : last + kPadBytes / size_of(type.dtype)});
+  Plan plan{.type = type, .order = order};
+  if (matrices) {
+    plan.swizzle = swizzle_of(p_, type.dtype, order.back());
+  } else {
+    plan.pitch = order.size() == 1 ? last : last + kPadBytes / size_of(type.dtype);
+  }
+  plans_.push_back(std::move(plan));
   return plans_.size() - 1;
 }
 
@@ -106,7 +114,7 @@ std::int64_t Channels::bytes() const {
   std::int64_t total = 0;
   for (const Plan& plan : plans_) {
     if (plan.order.empty()) continue;  // of warps, which have no axis yet
-    total += slot_bytes(p_, plan.type, {.order = plan.order, .pitch = plan.pitch}) * plan.type.slots;
+    total += slot_bytes(p_, plan.type, channel_of(plan)) * plan.type.slots;
   }
   for (auto [result, warps] : warp_counts_) total += slot_bytes(p_, p_.type(result), {.pitch = warps});
   return total;
@@ -128,8 +136,7 @@ void Channels::declare(Rewriter& r) {
     plan.type = {.dtype = plan.type.dtype, .axes = plan.order, .slots = 1};
     plan.pitch = count;
   }
-  for (Plan& plan : plans_)
-    plan.channel = r.emit(Channel{.order = plan.order, .pitch = plan.pitch}, plan.type, {});
+  for (Plan& plan : plans_) plan.channel = r.emit(channel_of(plan), plan.type, {});
 }
 
 Slot Channels::slot(ValueId old) const {

@@ -4,6 +4,7 @@
 
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
+#include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/passes.h"
 
 namespace tessera {
@@ -36,6 +37,7 @@ class Channels {
     Type type;
     std::vector<AxisId> order;
     int pitch = 0;
+    int swizzle = 0;
     ValueId channel = ValueId::none;
   };
   struct Home {
@@ -44,6 +46,9 @@ class Channels {
     int offset = 0;
   };
 
+  static Channel channel_of(const Plan& plan) {
+    return {.order = plan.order, .pitch = plan.pitch, .swizzle = plan.swizzle};
+  }
   void visit(const Block& block);
   void plan_rings(const Loop& loop);
   void plan_load(ValueId id);
@@ -53,6 +58,7 @@ class Channels {
   const Program& p_;
   const PassContext& context_;
   Uses uses_;
+  DotPath path_;
   std::vector<Plan> plans_;
   std::map<ValueId, Home> places_;
   std::map<ValueId, AxisId> warp_axes_;

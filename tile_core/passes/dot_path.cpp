@@ -6,6 +6,7 @@
 
 #include "tile_core/ir/channel.h"
 #include "tile_core/ir/operands.h"
+#include "tile_core/passes/warp_dots.h"
 #include "tile_core/target/access.h"
 
 namespace tessera {
@@ -14,14 +15,6 @@ namespace {
 constexpr int kMaxColumns = 256;
 constexpr int kColumnStep = 8;
 constexpr int kDepth = 16;  // contracted elements of one wgmma on 16-bit operands
-
-std::vector<const Dot*> dots_of(const Program& program) {
-  std::vector<const Dot*> dots;
-  for_each_inst(program.body, [&](const Inst& inst) {
-    if (const Dot* dot = std::get_if<Dot>(&inst.op)) dots.push_back(dot);
-  });
-  return dots;
-}
 
 /// Whether a dot stands in a loop inside of a loop, but for the loop over tiles.
 bool nests_dots(const Block& block, int depth) {
@@ -174,6 +167,19 @@ AxisId common_rows(const Program& program) {
 
 }  // namespace
 
+std::vector<const Dot*> dots_of(const Program& program) {
+  std::vector<const Dot*> dots;
+  for_each_inst(program.body, [&](const Inst& inst) {
+    if (const Dot* dot = std::get_if<Dot>(&inst.op)) dots.push_back(dot);
+  });
+  return dots;
+}
+
+DotPath dot_path_of(const Program& program, const PassContext& context) {
+  if (uses_wgmma(program, context)) return DotPath::wgmma;
+  return why_not_mma(program, context).empty() ? DotPath::mma : DotPath::fma;
+}
+
 DotAxes dot_axes(const Program& program, const Dot& dot) {
   auto free_axis = [&](ValueId operand) {
     const auto& axes = program.type(operand).axes;
@@ -215,7 +221,7 @@ int raster_of(const Program& p, const PassContext& context) {
 std::string why_not_wgmma(const Program& program, const PassContext& context) {
   if (!context.target.wgmma) return fmt::format("{} has no wgmma", context.target.arch);
   if (context.schedule.warps != Schedule::kAutomatic)
-    return fmt::format("the schedule has {} warps do the dots by FMA", context.schedule.warps);
+    return fmt::format("the schedule has {} warps, each for itself", context.schedule.warps);
   std::vector<const Dot*> dots = dots_of(program);
   if (dots.empty()) return "the program has no dot";
   if (nests_dots(program.body, 0)) return "a dot stands in a loop inside of a loop";

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tile_core/ir/uses.h"
 #include "tile_core/passes/passes.h"
@@ -16,6 +18,13 @@ std::string why_not_wgmma(const Program& program, const PassContext& context);
 inline bool uses_wgmma(const Program& program, const PassContext& context) {
   return why_not_wgmma(program, context).empty();
 }
+
+/// Who does the dots of a program: warpgroups (wgmma), warps (mma.sync, see warp_dots.h), or threads by FMA.
+enum class DotPath : std::uint8_t { fma, mma, wgmma };
+DotPath dot_path_of(const Program& program, const PassContext& context);
+
+/// The dots of a program, in order.
+std::vector<const Dot*> dots_of(const Program& program);
 
 /// How consumer warpgroups share the work: the schedule's choice, or what the tiles' rows allow.
 struct Sharing {

@@ -10,6 +10,7 @@
 #include "tile_core/ir/uses.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/layouts.h"
+#include "tile_core/passes/warp_dots.h"
 
 namespace tessera {
 namespace {
@@ -23,8 +24,8 @@ bool is_free(const Op& op) {
 /// what it gives.
 class InsertConversions {
  public:
-  InsertConversions(const Program& program, const LayoutMap& layouts)
-      : program_(program), uses_(program), layouts_(layouts) {}
+  InsertConversions(const Program& program, DotPath path, const LayoutMap& layouts)
+      : program_(program), path_(path), uses_(program), layouts_(layouts) {}
 
   bool operator()(Rewriter& r, const Inst& inst) const {
     if (std::holds_alternative<Loop>(inst.op)) return loop(r, inst);
@@ -52,8 +53,10 @@ class InsertConversions {
 
   /// Of a dot's first operand, where it is in registers.
   Layout multiplied_layout(const Dot& dot) const {
-    return wgmma_layout(program_, dot_axes(program_, dot).rows, dot.axis,
-                        program_.launch.warps / kGroupWarps);
+    const AxisId rows = dot_axes(program_, dot).rows;
+    return path_ == DotPath::mma
+               ? warp_layout(program_, rows, dot.axis, {program_.launch.warps, 1})
+               : wgmma_layout(program_, rows, dot.axis, program_.launch.warps / kGroupWarps);
   }
 
   ValueId converted(Rewriter& r, ValueId old, Layout layout, Loc loc) const {
@@ -101,12 +104,14 @@ class InsertConversions {
   }
 
   const Program& program_;
+  DotPath path_;
   Uses uses_;
   const LayoutMap& layouts_;
 };
 
-int choose_warps(const Program& program, const PassContext& context) {
-  if (uses_wgmma(program, context)) return kGroupWarps * sharing_of(program, context).row_groups();
+int choose_warps(const Program& program, const PassContext& context, DotPath path) {
+  if (path == DotPath::wgmma) return kGroupWarps * sharing_of(program, context).row_groups();
+  if (path == DotPath::mma) return warp_grid_of(program, context).warps();
   if (context.schedule.warps != Schedule::kAutomatic) return context.schedule.warps;
   std::int64_t largest = 1;
   for (const Type& type : program.types) {
@@ -119,12 +124,13 @@ int choose_warps(const Program& program, const PassContext& context) {
 
 Program infer_layouts(const Program& in, const PassContext& context) {
   Program p = in;
-  p.launch.warps = choose_warps(in, context);
+  const DotPath path = dot_path_of(in, context);
+  p.launch.warps = choose_warps(in, context, path);
   LayoutMap layouts = solve_layouts(p, context);
   for (std::size_t i = 0; i < p.types.size(); ++i) {
     if (p.types[i].space == Space::registers) p.types[i].layout = layouts.of(static_cast<ValueId>(i));
   }
-  return rewrite(p, InsertConversions(p, layouts));
+  return rewrite(p, InsertConversions(p, path, layouts));
 }
 
 }  // namespace tessera

@@ -81,8 +81,10 @@ class InsertBarriers {
 
   std::vector<SlotKey> reads(const Inst& inst) const {
     if (const ReadShared* read = std::get_if<ReadShared>(&inst.op)) return {key(read->from)};
-    if (const DotShared* dot = std::get_if<DotShared>(&inst.op)) return {key(dot->a), key(dot->b)};
-    return {};
+    const DotShared* dot = std::get_if<DotShared>(&inst.op);
+    if (dot == nullptr) return {};
+    if (dot->a.value != ValueId::none) return {key(dot->b)};
+    return {key(dot->a.slot), key(dot->b)};
   }
 
   std::vector<SlotKey> writes(const Inst& inst) const {
@@ -134,7 +136,7 @@ class InsertBarriers {
     };
     for (const Inst& inst : loop.body.insts) {
       if (const CopyIn* copy = std::get_if<CopyIn>(&inst.op)) note_slot(copy->to);
-      if (const DotShared* dot = std::get_if<DotShared>(&inst.op)) note_slot(dot->a), note_slot(dot->b);
+      if (const DotShared* dot = std::get_if<DotShared>(&inst.op)) note_slot(dot->a.slot), note_slot(dot->b);
       if (const ReadShared* read = std::get_if<ReadShared>(&inst.op)) note_slot(read->from);
     }
     return rings;

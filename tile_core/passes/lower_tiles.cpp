@@ -14,7 +14,10 @@ namespace {
 class LowerTiles {
  public:
   LowerTiles(const Program& program, const PassContext& context)
-      : p_(program), context_(context), channels_(program, context) {}
+      : p_(program),
+        context_(context),
+        mma_(dot_path_of(program, context) == DotPath::mma),
+        channels_(program, context) {}
 
   bool operator()(Rewriter& r, const Inst& inst) {
     if (!declared_) channels_.declare(r);
@@ -76,7 +79,12 @@ class LowerTiles {
     const Type& type = p_.type(inst.result());
     ValueId accumulator =
         dot.accumulator == ValueId::none ? r.emit(Constant{0}, type, inst.loc) : r.map(dot.accumulator);
-    DotShared lowered{channels_.slot(dot.a), channels_.slot(dot.b), dot.axis, accumulator};
+    DotShared lowered{.b = channels_.slot(dot.b), .axis = dot.axis, .accumulator = accumulator, .mma = mma_};
+    if (is_shared(dot.a)) {
+      lowered.a.slot = channels_.slot(dot.a);
+    } else {
+      lowered.a.value = r.map(dot.a);
+    }
     r.replace(inst.result(), r.emit(lowered, type, inst.loc));
     return true;
   }
@@ -129,6 +137,7 @@ class LowerTiles {
 
   const Program& p_;
   const PassContext& context_;
+  bool mma_;
   Channels channels_;
   bool declared_ = false;
 };

@@ -30,9 +30,9 @@ Program map_grid(const Program& in, const PassContext& context);
 /// operand is no longer a plain load.
 Program mask_tails(const Program& in, const PassContext& context);
 
-/// Registers or shared memory for every tile: a dot reads its operands from shared memory, everything else is
-/// in registers. A load that only dots use goes to shared memory directly. Before infer_layouts, which lays
-/// out what is in registers.
+/// Registers or shared memory for every tile: a dot reads its operands from shared memory (on tensor cores
+/// the first from registers where it is computed there), everything else is in registers. A load that only
+/// dots use goes to shared memory directly. Before infer_layouts, which lays out what is in registers.
 Program place_tiles(const Program& in, const PassContext& context);
 
 /// Which thread holds which element: dots spread rows and columns, the rest follows them or the widest access
@@ -49,8 +49,8 @@ Program pipeline_loops(const Program& in, const PassContext& context);
 Program specialize_warps(const Program& in, const PassContext& context);
 
 /// A mask over indices runs only in the iterations of a loop that need it: those whose tile has a lane where
-/// the predicate may not hold. Only where there are roles. After specialize_warps, so that each group asks
-/// for its own rows.
+/// the predicate may not hold. Only where tensor cores do the dots: elsewhere the mask costs next to nothing.
+/// After specialize_warps, so that each group asks for its own rows.
 Program split_masked_loops(const Program& in, const PassContext& context);
 
 /// A dot whose register operand is made from another dot of its iteration trails by one: it is issued beside

@@ -4,6 +4,7 @@
 #include "tile_core/ir/uses.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/passes.h"
+#include "tile_core/passes/warp_dots.h"
 
 namespace tessera {
 namespace {
@@ -11,13 +12,13 @@ namespace {
 class PlaceTiles {
  public:
   PlaceTiles(const Program& program, const PassContext& context)
-      : program_(program), uses_(program), wgmma_(uses_wgmma(program, context)) {}
+      : program_(program), context_(context), uses_(program), path_(dot_path_of(program, context)) {}
 
   bool operator()(Rewriter& r, const Inst& inst) const {
     const Dot* dot = std::get_if<Dot>(&inst.op);
     if (dot == nullptr) return false;
     Dot placed = std::get<Dot>(r.map(inst.op));
-    if (!wgmma_) placed.a = in_shared(r, dot->a, placed.a, inst.loc);
+    if (!takes_registers(*dot)) placed.a = in_shared(r, dot->a, placed.a, inst.loc);
     placed.b = in_shared(r, dot->b, placed.b, inst.loc);
     r.replace(inst.result(), r.emit(placed, program_.type(inst.result()), inst.loc));
     return true;
@@ -34,6 +35,12 @@ class PlaceTiles {
   }
 
  private:
+  /// As its first operand.
+  bool takes_registers(const Dot& dot) const {
+    return path_ == DotPath::wgmma ||
+           (path_ == DotPath::mma && multiplies_registers(program_, context_, dot));
+  }
+
   ValueId in_shared(Rewriter& r, ValueId old, ValueId now, Loc loc) const {
     if (only_multiplied(old)) return now;
     Type type = program_.type(old);
@@ -42,8 +49,9 @@ class PlaceTiles {
   }
 
   const Program& program_;
+  const PassContext& context_;
   Uses uses_;
-  bool wgmma_;  // which takes its first operand from registers too
+  DotPath path_;
 };
 
 }  // namespace

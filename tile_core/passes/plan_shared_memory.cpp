@@ -59,8 +59,6 @@ class Plan {
   }
 
  private:
-  static constexpr int kBarrierBytes = 16;  // of a slot: two mbarriers
-
   const Program& p_;
   const PassContext& context_;
   std::map<ValueId, Protocol> passed_;

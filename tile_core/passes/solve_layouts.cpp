@@ -6,6 +6,7 @@
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/infer_layouts.h"
 #include "tile_core/passes/layouts.h"
+#include "tile_core/passes/warp_dots.h"
 #include "tile_core/target/access.h"
 
 namespace tessera {
@@ -18,12 +19,13 @@ class Solver {
       : p_(program),
         context_(context),
         uses_(program),
-        row_groups_(uses_wgmma(program, context) ? sharing_of(program, context).row_groups() : 0),
+        path_(dot_path_of(program, context)),
         layouts_(program.types.size()) {}
 
   LayoutMap run() {
     dots(p_.body);
     spread();
+    operands_of_warps();
     while (const Inst* access = largest_open_access()) {
       lay_out(*access);
       spread();
@@ -41,21 +43,39 @@ class Solver {
       if (const Loop* loop = std::get_if<Loop>(&inst.op)) dots(loop->body);
       const Dot* dot = std::get_if<Dot>(&inst.op);
       if (dot == nullptr || p_.type(inst.result()).axes.empty()) continue;
-      if (row_groups_ > 0) {
-        wgmma(inst.result(), *dot);
-        continue;
-      }
-      layouts_.set(inst.result(), dot_layout(p_, free_axes(dot->a, dot->axis), free_axes(dot->b, dot->axis),
-                                             p_.launch.warps, column_vector(dot->b, dot->axis)));
+      if (path_ == DotPath::wgmma) wgmma(inst.result(), *dot);
+      if (path_ == DotPath::mma) mma(inst.result(), *dot);
+      if (path_ == DotPath::fma) fma(inst.result(), *dot);
     }
+  }
+
+  void fma(ValueId result, const Dot& dot) {
+    layouts_.set(result, dot_layout(p_, free_axes(dot.a, dot.axis), free_axes(dot.b, dot.axis),
+                                    p_.launch.warps, column_vector(dot.b, dot.axis)));
   }
 
   /// An operand in registers has its contracted axis where an accumulator has its columns.
   void wgmma(ValueId result, const Dot& dot) {
     DotAxes axes = dot_axes(p_, dot);
+    const int groups = sharing_of(p_, context_).row_groups();
     dot_ = axes;
-    layouts_.set(result, wgmma_layout(p_, axes.rows, axes.columns, row_groups_));
-    if (in_registers(dot.a)) layouts_.set(dot.a, wgmma_layout(p_, axes.rows, dot.axis, row_groups_));
+    layouts_.set(result, wgmma_layout(p_, axes.rows, axes.columns, groups));
+    if (in_registers(dot.a)) layouts_.set(dot.a, wgmma_layout(p_, axes.rows, dot.axis, groups));
+  }
+
+  void mma(ValueId result, const Dot& dot) {
+    DotAxes axes = dot_axes(p_, dot);
+    layouts_.set(result, warp_layout(p_, axes.rows, axes.columns, warp_grid_of(p_, context_)));
+  }
+
+  /// Operands in registers that no other dot has laid out.
+  void operands_of_warps() {
+    if (path_ != DotPath::mma) return;
+    for (const Dot* dot : dots_of(p_)) {
+      if (open(dot->a))
+        layouts_.set(dot->a, warp_layout(p_, dot_axes(p_, *dot).rows, dot->axis, {p_.launch.warps, 1}));
+    }
+    spread();
   }
 
   std::vector<AxisId> free_axes(ValueId operand, AxisId contracted) const {
@@ -158,7 +178,10 @@ class Solver {
   }
 
   Layout along(const std::vector<AxisId>& axes, AxisId contiguous, int vector) const {
-    if (row_groups_ > 0) return layout_beside_wgmma(p_, axes, contiguous, vector, dot_, row_groups_);
+    if (path_ == DotPath::wgmma) {
+      const int groups = sharing_of(p_, context_).row_groups();
+      return layout_beside_wgmma(p_, axes, contiguous, vector, dot_, groups);
+    }
     return access_layout(p_, axes, contiguous, vector, p_.launch.warps);
   }
 
@@ -174,8 +197,8 @@ class Solver {
   const Program& p_;
   const PassContext& context_;
   Uses uses_;
-  int row_groups_;  // 0: dots are not wgmma
-  DotAxes dot_;     // of the last wgmma
+  DotPath path_;
+  DotAxes dot_;  // of the last wgmma
   LayoutMap layouts_;
 };
 

@@ -3,6 +3,7 @@
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/rewrite.h"
 #include "tile_core/ir/uses.h"
+#include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/passes.h"
 
 namespace tessera {
@@ -80,8 +81,8 @@ class SplitMaskedLoops {
 
 }  // namespace
 
-Program split_masked_loops(const Program& in, const PassContext&) {
-  if (!has_roles(in)) return in;
+Program split_masked_loops(const Program& in, const PassContext& context) {
+  if (!has_roles(in) && dot_path_of(in, context) != DotPath::mma) return in;
   return remove_unused(rewrite(in, SplitMaskedLoops(in)));
 }
 

@@ -1,6 +1,8 @@
 #include "tile_core/runtime/executable.h"
 
+#include <exception>
 #include <utility>
+#include <vector>
 
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/cuda.h"
@@ -17,18 +19,21 @@ std::shared_ptr<const Executable> lower_to_cuda(const Program& program, const Fa
 
 std::shared_ptr<const Executable> lower_on_any_path(const Program& program, const Facts& facts,
                                                     const Schedule& schedule, const Target& target) {
-  try {
-    return lower_to_cuda(program, facts, schedule, target);
-  } catch (const UserError&) {
-    if (!target.wgmma) throw;
-    Target plain = target;
-    plain.wgmma = false;
-    try {
-      return lower_to_cuda(program, facts, schedule, plain);
-    } catch (const UserError&) {  // the first reason is said
-    }
-    throw;
+  std::vector<Target> ways = {target};
+  for (bool Target::*path : {&Target::wgmma, &Target::mma}) {
+    if (!(ways.back().*path)) continue;
+    ways.push_back(ways.back());
+    ways.back().*path = false;
   }
+  std::exception_ptr first;
+  for (const Target& way : ways) {
+    try {
+      return lower_to_cuda(program, facts, schedule, way);
+    } catch (const UserError&) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  std::rethrow_exception(first);
 }
 
 }  // namespace tessera

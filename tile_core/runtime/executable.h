@@ -24,8 +24,8 @@ struct Executable {
 std::shared_ptr<const Executable> lower_to_cuda(const Program& program, const Facts& facts,
                                                 const Schedule& schedule, const Target& target);
 
-/// The same for a program that nobody has chosen a schedule for: on the plain path where roles do not hold
-/// it. Throws why they do not where that does not either.
+/// The same for a program that nobody has chosen a schedule for: where roles do not hold it, by warps on
+/// the tensor cores, else on the plain path. Throws why roles do not where none of these does.
 std::shared_ptr<const Executable> lower_on_any_path(const Program& program, const Facts& facts,
                                                     const Schedule& schedule, const Target& target);
 

@@ -16,6 +16,7 @@ Target target(std::string arch, int major, int minor, int shared_kib, int shared
           .shared_bytes = shared_kib * kKiB,
           .shared_bytes_sm = shared_sm_kib * kKiB,
           .cp_async = major >= 8,
+          .mma = major >= 8,
           .wgmma = major == 9};
 }
 

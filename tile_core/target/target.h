@@ -16,6 +16,7 @@ struct Target {
   int max_threads = 1024;
   int registers_sm = 65536;
   bool cp_async = false;  ///< sm_80 and up
+  bool mma = false;       ///< sm_80 and up: dots of each warp on the tensor cores (mma.sync, ldmatrix)
   bool wgmma = false;     ///< sm_90a: dots of warpgroups, fed by the copy engine (TMA) through mbarriers
 
   bool operator==(const Target&) const = default;

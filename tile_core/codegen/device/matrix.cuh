@@ -14,9 +14,9 @@ __device__ __forceinline__ void write_matrices(unsigned to, const T* from) {
   }
 }
 
-template <int Count, bool Transposed, typename T>
-__device__ __forceinline__ void read_matrices(T* to, unsigned from) {
-  unsigned words[Count];
+/// Two neighbours of each matrix as a word.
+template <int Count, bool Transposed>
+__device__ __forceinline__ void read_words(unsigned* words, unsigned from) {
   if constexpr (Count == 4 && Transposed) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared::cta.b16 {%0, %1, %2, %3}, [%4];" : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3]) : "r"(from) : "memory");
   } else if constexpr (Count == 4) {
@@ -26,6 +26,12 @@ __device__ __forceinline__ void read_matrices(T* to, unsigned from) {
   } else {
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared::cta.b16 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "r"(from) : "memory");
   }
+}
+
+template <int Count, bool Transposed, typename T>
+__device__ __forceinline__ void read_matrices(T* to, unsigned from) {
+  unsigned words[Count];
+  read_words<Count, Transposed>(words, from);
 #pragma unroll
   for (int i = 0; i < Count; ++i) set_word(to + 2 * i, words[i]);
 }

@@ -45,7 +45,7 @@ struct Fiber {
   Clock clock;
   std::vector<unsigned> fences;  // own times at which what was written became fit for the async proxy
   unsigned shuffles = 0;         // reached
-  int64 shown[2];                // to the other lanes by the last two shuffles
+  int64 shown[2][3];             // to the other lanes by the last two shuffles
   std::vector<Copy> open;        // copies since the last commit
   std::vector<std::vector<Copy>> groups;  // the oldest first
   std::vector<BoxCopy> open_stores;

@@ -37,3 +37,10 @@ void read_matrices(T* to, unsigned from, const emulated::Place& place = emulated
     std::memcpy(&to[i], at, 2);
   });
 }
+
+template <int Count, bool Transposed>
+void read_words(unsigned* words, unsigned from, const emulated::Place& place = emulated::Place::current()) {
+  bf16 elements[2 * Count];  // of either type of 16 bits
+  read_matrices<Count, Transposed>(elements, from, place);
+  for (int i = 0; i < Count; ++i) words[i] = word_of(elements + 2 * i);
+}

@@ -27,6 +27,7 @@ template <typename T>
 std::array<T, kLanes> shown_by_lanes(T x, const Place& place) {
   Fiber& f = self();
   const unsigned mine = ++f.shuffles, which = mine % 2;
+  static_assert(sizeof x <= sizeof f.shown[0]);
   std::memcpy(&f.shown[which], &x, sizeof x);
   const int first = block().running / kLanes * kLanes;
   wait_until("lanes of their warp", place, [mine, first] {

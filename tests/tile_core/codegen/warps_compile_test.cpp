@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include "ops/operator.h"
+#include "tests/tile_core/codegen/instructions.h"
+#include "tile_core/runtime/compile.h"
+#include "tile_core/runtime/executable.h"
+#include "tile_core/runtime/sass.h"
+
+/// The machine code of dots by mma.sync.
+namespace tessera {
+namespace {
+
+using test::counted;
+
+TensorFacts tensor(DType dtype, int contiguous_dim, int alignment = 16) {
+  return {.dtype = dtype, .contiguous_dim = contiguous_dim, .alignment = alignment};
+}
+
+/// A kernel that nothing may be wrong with.
+std::string code_of(const ops::Operator& op, const Facts& facts, const Tiles& tiles, const Schedule& schedule,
+                    const Target& target) {
+  auto made = lower_to_cuda(op.program(facts, tiles), facts, schedule, target);
+  EXPECT_TRUE(made->kernel.name.ends_with("_mma")) << made->kernel.name;
+  Cubin cubin = compile(made->kernel, target);
+  for (const std::string& complaint : cubin.complaints())
+    ADD_FAILURE() << made->kernel.name << " " << to_text(schedule) << ": " << complaint;
+  return sass(cubin);
+}
+
+Facts linear_facts(DType dtype, const std::vector<TensorFacts>& operands) {
+  return {.tensors = {operands[0], operands[1], tensor(dtype, 1)},
+          .flags = {{"bias", 0}, {"gelu", 0}, {"preactivation", 0}}};
+}
+
+class WarpCode : public ::testing::TestWithParam<const char*> {
+ protected:
+  const Target& target() const { return Target::named(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Targets, WarpCode,
+                         ::testing::Values("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// Of 64 x 64 x 32 a warp: 4 x 8 products a step, and 4 + 4 reads of four matrices for them.
+TEST_P(WarpCode, OfLinearHasTheInstructionsThatItsTilesAskFor) {
+  for (DType dtype : {bf16, f16}) {
+    std::string code = code_of(ops::linear(), linear_facts(dtype, {tensor(dtype, 1), tensor(dtype, 1)}),
+                               {{"m", 128}, {"n", 128}, {"k", 32}}, {.stages = 3, .warps = 4}, target());
+    const char* name = dtype == bf16 ? "HMMA.16816.F32.BF16" : "HMMA.16816.F32";
+    EXPECT_EQ(counted(code, {"HMMA"}), (std::map<std::string, int>{{name, 64}}));
+    EXPECT_EQ(counted(code, {"LDSM"}), (std::map<std::string, int>{{"LDSM.16.M88.4", 16}}));
+    EXPECT_EQ(counted(code, {"LDL", "STL", "FFMA", "LDS.", "PRMT"}), (std::map<std::string, int>{}));
+    for (const auto& [copy, count] : counted(code, {"LDGSTS"}))
+      EXPECT_NE(copy.find(".128"), std::string::npos) << count << " times " << copy;
+  }
+}
+
+TEST_P(WarpCode, ReadsWhatIsContiguousAlongTheOtherAxisTransposed) {
+  std::string code = code_of(ops::linear(), linear_facts(bf16, {tensor(bf16, 0), tensor(bf16, 0)}),
+                             {{"m", 128}, {"n", 128}, {"k", 32}}, {.stages = 3, .warps = 4}, target());
+  EXPECT_EQ(counted(code, {"LDSM"}), (std::map<std::string, int>{{"LDSM.16.MT88.4", 16}}));
+  EXPECT_EQ(counted(code, {"LDL", "STL"}), (std::map<std::string, int>{}));
+}
+
+/// Weights stay in registers: what is read are query, key, and value transposed.
+TEST_P(WarpCode, OfAttentionMultipliesRegisters) {
+  TensorFacts rows = tensor(bf16, 3);
+  Facts facts{.tensors = {rows, rows, rows, rows, tensor(f32, 2)}, .flags = {{"causal", 0}, {"mask", 0}}};
+  std::string code =
+      code_of(ops::attention(), facts, {{"i", 64}, {"j", 64}, {"d", 64}, {"e", 64}}, {.warps = 4}, target());
+  EXPECT_EQ(counted(code, {"HMMA"}), (std::map<std::string, int>{{"HMMA.16816.F32.BF16", 64}}));
+  EXPECT_EQ(counted(code, {"LDSM"}),
+            (std::map<std::string, int>{{"LDSM.16.M88.4", 20}, {"LDSM.16.MT88.4", 16}}));
+  EXPECT_EQ(counted(code, {"LDL", "STL", "STS", "LDS."}), (std::map<std::string, int>{}));
+}
+
+/// Every kernel that the operators offer for 16-bit elements, whatever the tensors' layouts, on this target.
+TEST_P(WarpCode, OfOfferedKernelsIsClean) {
+  for (int alignment : {2, 4, 16}) {
+    ops::Problem linear{{.tensors = {tensor(bf16, 1, alignment), tensor(bf16, 1, alignment),
+                                     tensor(bf16, 0, alignment), tensor(bf16, 1, alignment)},
+                         .flags = {{"bias", 1}, {"gelu", 1}, {"preactivation", 0}}},
+                        {{"M", 4000}, {"N", 4001}, {"K", 4001}}};
+    for (const ops::Variant& v : ops::linear().space(linear, target())) {
+      if (v.schedule.warps != Schedule::kAutomatic)
+        code_of(ops::linear(), linear.facts, v.tiles, v.schedule, target());
+    }
+  }
+}
+
+TEST_P(WarpCode, OfOfferedAttentionIsClean) {
+  for (int head_dim : {16, 64, 96, 128, 256}) {
+    for (std::int64_t rows : {1, 4096}) {
+      TensorFacts matrix = tensor(f16, 3);
+      ops::Problem problem{{.tensors = {matrix, matrix, matrix, matrix, tensor(f32, 2)},
+                            .flags = {{"causal", 1}, {"mask", 0}}},
+                           {{"I", rows}, {"D", head_dim}, {"E", head_dim}}};
+      int fitting = 0;
+      for (const ops::Variant& v : ops::attention().space(problem, target())) {
+        if (v.schedule.warps == Schedule::kAutomatic) continue;
+        try {
+          code_of(ops::attention(), problem.facts, v.tiles, v.schedule, target());
+          ++fitting;
+        } catch (const UserError&) {  // too big
+        }
+      }
+      EXPECT_GT(fitting, 0) << head_dim << " " << rows;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera

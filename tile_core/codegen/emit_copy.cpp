@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "tile_core/codegen/emitter.h"
+#include "tile_core/codegen/registers.h"
+#include "tile_core/codegen/terms.h"
+#include "tile_core/ir/channel.h"
+#include "tile_core/target/access.h"
+
+namespace tessera::codegen {
+namespace {
+
+const char* copy_function(const CopyIn& o) {
+  return o.kind == CopyKind::async ? "copy_async" : "copy";
+}
+
+bool is_power_of_two(int n) {
+  return (n & (n - 1)) == 0;
+}
+
+}  // namespace
+
+/// The block's threads share the tile: thread after thread along the channel's fastest axis, `vector`
+/// elements each.
+void Emitter::emit_copy(const CopyIn& o) {
+  const Layout layout = copied_rows(o);
+  layout.empty() ? copy_by_elements(o) : copy_by_rows(o, layout);
+}
+
+/// The layout of a tile of whole rows whose accesses the threads take turns with, as if it came to registers;
+/// empty where they do not end with a row.
+Layout Emitter::copied_rows(const CopyIn& o) const {
+  const std::vector<AxisId>& order = channel(o.to.channel).order;
+  if (order.size() != 2) return {};
+  const AxisId row = seen_as(o.to, order[0]), along = seen_as(o.to, order[1]);
+  const int accesses = p_.axis(along).extent / o.vector, rows = p_.axis(row).extent;
+  if (accesses > threads() || !is_power_of_two(accesses) || !is_power_of_two(threads())) return {};
+  const int at_once = threads() / accesses;  // rows
+  if (rows % at_once != 0 && (at_once % rows != 0 || !is_power_of_two(rows))) return {};
+  const int of_lanes = std::min(accesses, kLanes), lane_rows = std::min(kLanes / of_lanes, rows);
+  const int of_warps = accesses / of_lanes, warp_rows = std::min(at_once, rows) / lane_rows;
+  return Layout({{Place::reg, along, o.vector, 1},
+                 {Place::reg, row, std::max(rows / at_once, 1), at_once},
+                 {Place::lane, along, of_lanes, o.vector},
+                 {Place::lane, row, lane_rows, 1},
+                 {Place::lane, AxisId::none, kLanes / of_lanes / lane_rows, 0},
+                 {Place::warp, along, of_warps, of_lanes * o.vector},
+                 {Place::warp, row, warp_rows, lane_rows},
+                 {Place::warp, AxisId::none, threads() / kLanes / of_warps / warp_rows, 0}});
+}
+
+/// Of a swizzled slot whose lines step by whole patterns, the step adds to where the thread begins.
+void Emitter::copy_by_rows(const CopyIn& o, const Layout& layout) {
+  const Channel& to = channel(o.to.channel);
+  const AxisId row = seen_as(o.to, to.order[0]), along = seen_as(o.to, to.order[1]);
+  const int at_once = p_.axis(row).extent / layout.count(Place::reg, row);
+  std::string base = shared_base(o.to, layout), step = shared_step(o.to, layout);
+  if (to.swizzle > 0 && (at_once == p_.axis(row).extent || at_once % kPatternRows == 0)) {
+    base = swizzled_place(o.to.channel, coordinate_sum(o.to, layout, true, true),
+                          thread_coordinate(layout, along));
+    step = coordinate_sum(o.to, layout, false, true);
+  }
+  const Address a = address(o.load.tensor, o.load.subscripts, layout);
+  const std::string type = c_type(p_.type(o.to.channel).dtype), once = first_replica(layout);
+  open(once.empty() ? "" : fmt::format("if ({})", once));
+  line("{}* to = {} + {};", type, slot_pointer(o.to), base);
+  line("const {}* from = p.data_{} + ({});", type, p_.tensor(o.load.tensor).name, a.base);
+  for (const std::string& setup : a.setup) append(setup);
+  open_registers(layout.count(Place::reg), o.vector);
+  line("{}<{}>(to + ({}), from + ({}), {});", copy_function(o), o.vector, step, a.step, a.inside);
+  close();
+  close();
+}
+
+void Emitter::copy_by_elements(const CopyIn& o) {
+  const Channel& to = channel(o.to.channel);
+  std::vector<int> strides = channel_strides(o.to.channel);
+  int count = 1;
+  for (AxisId axis : to.order) count *= p_.axis(seen_as(o.to, axis)).extent;
+  count /= o.vector;
+
+  open("");
+  line("{}* to = {};", c_type(p_.type(o.to.channel).dtype), slot_pointer(o.to));
+  text_ += "#pragma unroll\n";
+  open(fmt::format("for (int first = 0; first < {}; first += {})", count, threads()));
+  line("const int i = first + thread;");
+  if (count % threads() != 0) line("if (i >= {}) break;", count);
+  std::string target, rows = "0";
+  int divisor = 1;
+  for (std::size_t i = to.order.size(); i-- > 0;) {
+    const AxisInfo& axis = p_.axis(seen_as(o.to, to.order[i]));
+    bool fastest = i + 1 == to.order.size();
+    int step = fastest ? o.vector : 1;
+    line("const int x_{} = i / {} % {} * {};", axis.name, divisor, axis.extent / step, step);
+    add_term(fastest ? target : rows, fmt::format("x_{} * {}", axis.name, strides[i]));
+    divisor *= axis.extent / step;
+  }
+  target = to.swizzle > 0
+               ? swizzled_place(o.to.channel, rows, "x_" + p_.axis(seen_as(o.to, to.order.back())).name)
+               : target + rows.substr(1);
+  std::string source, inside;
+  for (std::size_t i = 0; i < o.load.subscripts.size(); ++i) {
+    const Subscript& s = o.load.subscripts[i];
+    std::string index = s.axis == AxisId::none
+                            ? name(s.value)
+                            : fmt::format("({} + x_{})", name(s.value), p_.axis(s.axis).name);
+    add_term(source, index + stride(o.load.tensor, i));
+    if (s.axis == AxisId::none || start_facts(p_, s.axis).negative) add_condition(inside, index + " >= 0");
+    add_condition(inside,
+                  fmt::format("{} < p.size_{}", index, p_.dim(p_.tensor(o.load.tensor).dims[i]).name));
+  }
+  line("const bool inside = {};", inside);
+  line("{}<{}>(to + {}, p.data_{} + (inside ? {} : 0), inside);", copy_function(o), o.vector, target,
+       p_.tensor(o.load.tensor).name, source);
+  close();
+  close();
+}
+
+}  // namespace tessera::codegen
