@@ -48,7 +48,8 @@ Layout Emitter::copied_rows(const CopyIn& o) const {
                  {Place::warp, AxisId::none, threads() / kLanes / of_warps / warp_rows, 0}});
 }
 
-/// Of a swizzled slot whose lines step by whole patterns, the step adds to where the thread begins.
+/// Of a swizzled slot whose lines step by whole patterns, the step adds to where the thread begins. The
+/// source goes down by the same step each time: as many products would take registers in a loop.
 void Emitter::copy_by_rows(const CopyIn& o, const Layout& layout) {
   const Channel& to = channel(o.to.channel);
   const AxisId row = seen_as(o.to, to.order[0]), along = seen_as(o.to, to.order[1]);
@@ -65,10 +66,20 @@ void Emitter::copy_by_rows(const CopyIn& o, const Layout& layout) {
   line("{}* to = {} + {};", type, slot_pointer(o.to), base);
   line("const {}* from = p.data_{} + ({});", type, p_.tensor(o.load.tensor).name, a.base);
   for (const std::string& setup : a.setup) append(setup);
+  if (at_once < p_.axis(row).extent)
+    line("const int64 down = int64({}){};", at_once, row_stride(o.load, row));
   open_registers(layout.count(Place::reg), o.vector);
-  line("{}<{}>(to + ({}), from + ({}), {});", copy_function(o), o.vector, step, a.step, a.inside);
+  line("{}<{}>(to + ({}), from, {});", copy_function(o), o.vector, step, a.inside);
+  if (at_once < p_.axis(row).extent) line("from += down;");
   close();
   close();
+}
+
+/// " * p.stride_key_2", by which a tile's rows lie apart.
+std::string Emitter::row_stride(const Load& load, AxisId row) const {
+  auto found = std::find_if(load.subscripts.begin(), load.subscripts.end(),
+                            [&](const Subscript& s) { return s.axis == row; });
+  return stride(load.tensor, static_cast<std::size_t>(found - load.subscripts.begin()));
 }
 
 void Emitter::copy_by_elements(const CopyIn& o) {

@@ -20,7 +20,6 @@ Layout of_warps(const Layout& layout) {
 /// elements, four at a time, 16 lanes of the free axis by 16 of the contracted one.
 struct Emitter::WarpOperand {
   const char* name = "";    ///< of the address
-  const char* words = "";   ///< of the arrays, of two steps
   bool transposed = false;  ///< the free axis is contiguous
   int width = 0;            ///< bytes of a line of an atom
   int atom = 0;             ///< bytes
@@ -28,12 +27,11 @@ struct Emitter::WarpOperand {
   int blocks = 1;           ///< of 16 lanes of the free axis, of each warp
   std::string address;      ///< of this lane's line in the first matrices
 
-  /// Of block i of step k. What these add to it are whole atoms, lines by the
-  /// swizzle's pattern, and inside a line bits that the lane's and the warp's parts have not: those are
-  /// combined by xor, as the swizzle is.
-  std::string at_step() const {
-    const std::string free = warps == 1 ? "i" : fmt::format("i * {}", warps);
-    const std::string down = transposed ? "k" : free, across = transposed ? free : "k";
+  /// Of a block of a step. What these add to it are whole atoms, lines by the swizzle's pattern, and inside a
+  /// line bits that the lane's and the warp's parts have not: those are combined by xor, as the swizzle is.
+  std::string at(const char* step, const char* block) const {
+    const std::string free = warps == 1 ? block : fmt::format("{} * {}", block, warps);
+    const std::string down = transposed ? step : free, across = transposed ? free : step;
     return fmt::format("({} + {} * {} + {} * {} / {} * {}) ^ ({} * {} % {})", name, down, kWarpStep * width,
                        across, kStepBytes, width, atom, across, kStepBytes, width);
   }
@@ -48,7 +46,6 @@ Emitter::WarpOperand Emitter::warp_operand(const Slot& slot, AxisId contracted, 
   const AxisId fastest = seen_as(slot, c.order.back()), slowest = seen_as(slot, c.order.front());
   const AxisId free = fastest == contracted ? slowest : fastest;
   WarpOperand o{.name = first ? "a" : "b",
-                .words = first ? "left" : "right",
                 .transposed = fastest != contracted,
                 .width = c.swizzle,
                 .atom = atom_bytes(slot.channel),
@@ -69,13 +66,14 @@ Emitter::WarpOperand Emitter::warp_operand(const Slot& slot, AxisId contracted, 
   return o;
 }
 
-void Emitter::read_step(const WarpOperand& o) {
+void Emitter::read_rows(const WarpOperand& a, const char* step) {
   text_ += "#pragma unroll\n";
-  line("for (int i = 0; i < {}; ++i) read_words<4, {}>({}[k % 2] + 4 * i, {});", o.blocks, o.transposed,
-       o.words, o.at_step());
+  line("for (int i = 0; i < {}; ++i) read_words<4, {}>(left[{} % 2] + 4 * i, {});", a.blocks, a.transposed,
+       step, a.at(step, "i"));
 }
 
-/// The matrices of a step are read while those of the step before are multiplied.
+/// Of each step the rows are read at once, the columns by blocks: each while the block before is multiplied,
+/// so that few registers hold them.
 void Emitter::emit_mma(const Inst& inst, const DotShared& o) {
   const ValueId id = inst.result();
   const Layout& layout = p_.type(id).layout;
@@ -84,33 +82,45 @@ void Emitter::emit_mma(const Inst& inst, const DotShared& o) {
   const bool from_slot = o.a.value == ValueId::none;
   const WarpOperand b = warp_operand(o.b, o.axis, layout, false);
   const WarpOperand a = from_slot ? warp_operand(o.a.slot, o.axis, layout, true) : WarpOperand{};
-  const int of_block = 8 * b.blocks, rows = registers(id) / of_block,
+  const int of_rows = 8 * b.blocks, rows = registers(id) / of_rows,
             steps = p_.axis(o.axis).extent / kWarpStep;
   const std::string type = c_type(p_.type(o.b.channel).dtype);
   open("");
   if (from_slot) line("const unsigned a = {};", a.address);
   line("const unsigned b = {};", b.address);
-  line("unsigned {}right[2][{}];", from_slot ? fmt::format("left[2][{}], ", 4 * rows) : "", 4 * b.blocks);
+  line("unsigned {}right[2][4];", from_slot ? fmt::format("left[2][{}], ", 4 * rows) : "");
+  if (from_slot) read_rows(a, "0");
+  line("read_words<4, {}>(right[0], b);", b.transposed);
   text_ += "#pragma unroll\n";
-  open(fmt::format("for (int k = 0; k <= {}; ++k)", steps));
-  open(fmt::format("if (k < {})", steps));
-  if (from_slot) read_step(a);
-  read_step(b);
+  open(fmt::format("for (int k = 0; k < {}; ++k)", steps));
+  line("const int next_k = k + 1;");
+  if (from_slot) {
+    open(fmt::format("if (next_k < {})", steps));
+    read_rows(a, "next_k");
+    close();
+  }
+  text_ += "#pragma unroll\n";
+  open(fmt::format("for (int block = 0; block < {}; ++block)", b.blocks));
+  line("const int part = k * {} + block, next_block = block + 1;", b.blocks);
+  open(fmt::format("if (next_block < {})", b.blocks));
+  line("read_words<4, {}>(right[(part + 1) % 2], {});", b.transposed, b.at("k", "next_block"));
+  --depth_;
+  open(fmt::format("}} else if (next_k < {})", steps));
+  line("read_words<4, {}>(right[(part + 1) % 2], {});", b.transposed, b.at("next_k", "0"));
   close();
-  line("if (k == 0) continue;");
   text_ += "#pragma unroll\n";
   open(fmt::format("for (int i = 0; i < {}; ++i)", rows));
   if (from_slot) {
-    line("const unsigned* rows = left[(k - 1) % 2] + 4 * i;");
+    line("const unsigned* rows = left[k % 2] + 4 * i;");
   } else {
-    line("const {}* part = {} + i * {} + (k - 1) * 8;", type, name(o.a.value), steps * 8);
+    line("const {}* from = {} + i * {} + k * 8;", type, name(o.a.value), steps * 8);
     line(
-        "const unsigned rows[4] = {{word_of(part), word_of(part + 2), word_of(part + 4), word_of(part + "
+        "const unsigned rows[4] = {{word_of(from), word_of(from + 2), word_of(from + 4), word_of(from + "
         "6)}};");
   }
-  text_ += "#pragma unroll\n";
-  line("for (int j = 0; j < {}; ++j) multiply<{}>({} + i * {} + j * 4, rows, right[(k - 1) % 2] + 2 * j);",
-       2 * b.blocks, type, result, of_block);
+  line("multiply<{}>({} + i * {} + block * 8, rows, right[part % 2]);", type, result, of_rows);
+  line("multiply<{}>({} + i * {} + block * 8 + 4, rows, right[part % 2] + 2);", type, result, of_rows);
+  close();
   close();
   close();
   close();

@@ -97,6 +97,7 @@ class Emitter {
   void emit_copy(const CopyIn& o);
   Layout copied_rows(const CopyIn& o) const;
   void copy_by_rows(const CopyIn& o, const Layout& layout);
+  std::string row_stride(const Load& load, AxisId row) const;
   void copy_by_elements(const CopyIn& o);
 
   // emit_shared.cpp
@@ -138,7 +139,7 @@ class Emitter {
   // emit_mma.cpp
   struct WarpOperand;
   WarpOperand warp_operand(const Slot& slot, AxisId contracted, const Layout& accumulator, bool first) const;
-  void read_step(const WarpOperand& o);
+  void read_rows(const WarpOperand& a, const char* step);
   void emit_mma(const Inst& inst, const DotShared& o);
 
   // emit_roles.cpp
