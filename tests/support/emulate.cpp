@@ -78,10 +78,15 @@ fs::path library(const KernelText& kernel) {
   });
 }
 
+/// By path; never unloaded.
+std::map<std::string, Function*>& loaded() {
+  static std::map<std::string, Function*> functions;
+  return functions;
+}
+
 Function* load(const KernelText& kernel) {
-  static std::map<std::string, Function*> loaded;  // by path; never unloaded
   fs::path path = library(kernel);
-  Function*& function = loaded[path];
+  Function*& function = loaded()[path];
   if (function != nullptr) return function;
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) function = reinterpret_cast<Function*>(::dlsym(handle, kernel.name.c_str()));
@@ -158,6 +163,11 @@ void emulate(const KernelText& kernel, const std::vector<TensorView>& tensors,
       load(kernel)(parameters.fields.data(), grid_size(kernel, tensors, kDevice), kernel.shared_bytes,
                    extents.data(), static_cast<long long>(tensors.size()), landing == Landing::last ? 1 : 0);
   if (error != nullptr) throw InternalError::format("emulation: {}", error);
+}
+
+void remove_libraries() {
+  for (const auto& [path, function] : loaded()) fs::remove(path);
+  loaded().clear();
 }
 
 }  // namespace tessera::test

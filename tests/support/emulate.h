@@ -14,4 +14,7 @@ namespace tessera::test {
 void emulate(const KernelText& kernel, const std::vector<TensorView>& tensors,
              const std::vector<double>& scalars, Landing landing);
 
+/// Removes the files of the libraries that this process has loaded: of kernels that nobody asks for again.
+void remove_libraries();
+
 }  // namespace tessera::test

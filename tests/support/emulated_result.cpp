@@ -30,7 +30,7 @@ bool reorders_sums(const Program& program) {
 }
 
 ::testing::AssertionResult emulates(const Program& ready, const KernelText& kernel, const Call& call,
-                                    const Setting& setting, Landing landing, double tolerance) {
+                                    const Setting& setting, Landing landing, double tolerance, double floor) {
   std::vector<Buffer> tensors = arguments(ready, call);
   std::vector<Storage> storage = stored(tensors, setting);
   std::vector<TensorView> views;
@@ -41,7 +41,7 @@ bool reorders_sums(const Program& program) {
   std::vector<std::vector<double>> expected = outputs(ready, call, {.landing = landing});
   for (std::size_t i = 0; i < storage.size(); ++i) {
     const std::string& name = ready.tensors[i].name;
-    if (auto same = same_values(name, expected[i], storage[i].get(), tolerance); !same) return same;
+    if (auto same = same_values(name, expected[i], storage[i].get(), tolerance, floor); !same) return same;
     if (!storage[i].gaps_are_untouched())
       return ::testing::AssertionFailure() << "bytes between the elements of '" << name << "' are written";
   }
@@ -49,10 +49,10 @@ bool reorders_sums(const Program& program) {
 }
 
 ::testing::AssertionResult emulates_ready(const Program& ready, const Call& call, const Setting& setting,
-                                          double tolerance) {
+                                          double tolerance, double floor) {
   KernelText kernel = emit_cuda(ready, facts_of(ready, call, setting), setting.schedule, Prelude::emulated);
   for (Landing landing : {Landing::last, Landing::first}) {
-    if (auto same = emulates(ready, kernel, call, setting, landing, tolerance); !same) return same;
+    if (auto same = emulates(ready, kernel, call, setting, landing, tolerance, floor); !same) return same;
   }
   return ::testing::AssertionSuccess();
 }
@@ -71,12 +71,17 @@ Facts facts_of(const Program& program, const Call& call, const Setting& setting)
   return facts;
 }
 
+::testing::AssertionResult emulates_lowered(const Program& ready, const Call& call, const Setting& setting,
+                                            double tolerance, double floor) {
+  return emulates_ready(ready, call, setting, reorders_sums(ready) ? tolerance : 0, floor);
+}
+
 ::testing::AssertionResult emulates(const Program& program, const Call& call, const Setting& setting,
                                     double tolerance) {
   try {
     Facts facts = facts_of(program, call, setting);
     Program ready = lower(program, {facts, setting.schedule, setting.target});
-    return emulates_ready(ready, call, setting, reorders_sums(ready) ? tolerance : 0);
+    return emulates_lowered(ready, call, setting, tolerance);
   } catch (const std::exception& error) {
     return ::testing::AssertionFailure() << error.what();
   }
@@ -84,7 +89,7 @@ Facts facts_of(const Program& program, const Call& call, const Setting& setting)
 
 ::testing::AssertionResult emulates_as_it_is(const Program& ready, const Call& call, double tolerance) {
   try {
-    return emulates_ready(ready, call, {}, tolerance);
+    return emulates_ready(ready, call, {}, tolerance, 0);
   } catch (const std::exception& error) {
     return ::testing::AssertionFailure() << error.what();
   }

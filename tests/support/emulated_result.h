@@ -25,6 +25,11 @@ Facts facts_of(const Program& program, const Call& call, const Setting& setting)
 ::testing::AssertionResult emulates(const Program& program, const Call& call, const Setting& setting,
                                     double tolerance);
 
+/// The same of what lower() made of a program under this setting. Sums may differ by `tolerance` times
+/// `floor` where that is larger.
+::testing::AssertionResult emulates_lowered(const Program& ready, const Call& call, const Setting& setting,
+                                            double tolerance, double floor = 0);
+
 /// The same of a program at Stage::ready, as it is, on dense tensors.
 ::testing::AssertionResult emulates_as_it_is(const Program& ready, const Call& call, double tolerance = 0);
 

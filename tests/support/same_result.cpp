@@ -35,8 +35,8 @@ bool same(double a, double b, double allowed) {
 }  // namespace
 
 ::testing::AssertionResult same_values(const std::string& tensor, const std::vector<double>& before,
-                                       const std::vector<double>& after, double tolerance) {
-  double largest = 0;
+                                       const std::vector<double>& after, double tolerance, double floor) {
+  double largest = floor;
   for (double value : before) {
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   }

@@ -34,9 +34,10 @@ std::vector<std::vector<double>> outputs(const Program& program, const Call& cal
 /// may, which only the stages from Stage::synced on know, and in which order roles go on.
 std::vector<InterpretOptions> schedules(const Program& program);
 
-/// Whether a tensor's elements are the same: bitwise, or within `tolerance` times the largest finite one.
+/// Whether a tensor's elements are the same: bitwise, or within `tolerance` times the largest finite one, or
+/// times `floor` where that is larger.
 ::testing::AssertionResult same_values(const std::string& tensor, const std::vector<double>& before,
-                                       const std::vector<double>& after, double tolerance);
+                                       const std::vector<double>& after, double tolerance, double floor = 0);
 
 /// Whether two programs over the same tensors give the same outputs: bitwise, or within `tolerance` times the
 /// largest magnitude of the output. The second runs on all its schedules.

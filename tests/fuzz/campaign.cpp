@@ -1,0 +1,98 @@
+#include "tests/fuzz/campaign.h"
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+namespace tessera::fuzz {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kShown = 3;  // failures of one kind: more are likely the same fault
+
+/// What a signal handler may say of the case that runs.
+std::array<char, 200> running{};
+
+void say_what_ran(int signal) {
+  const auto length =
+      static_cast<std::size_t>(std::find(running.begin(), running.end(), '\0') - running.begin());
+  [[maybe_unused]] auto written = ::write(STDERR_FILENO, running.data(), length);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+std::string command(const Campaign& campaign, const std::string& words) {
+  return fmt::format("tessera_fuzz --{} {}{}{}", campaign.name, words, campaign.settings.empty() ? "" : " ",
+                     campaign.settings);
+}
+
+void name_case_to_signals(const Campaign& campaign, std::uint64_t seed) {
+  const std::string text =
+      fmt::format("\nkilled in: {}\n", command(campaign, fmt::format("1 --seed {}", seed)));
+  running.fill('\0');
+  std::copy_n(text.begin(), std::min(text.size(), running.size() - 1), running.begin());
+  for (int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGTERM}) std::signal(signal, say_what_ran);
+}
+
+void print(const Campaign& campaign, const Failure& failure, const std::vector<int>& choices) {
+  fmt::print(
+      "{}\n{}\n   again: {}\n", failure.details, failure.text,
+      command(campaign, fmt::format("1 --replay {}",
+                                    choices.empty() ? "0" : fmt::format("{}", fmt::join(choices, ",")))));
+  std::fflush(stdout);
+}
+
+void summarize(const Campaign& campaign, const Limits& limits, int cases, double seconds,
+               const Counts& counts, const Counts& failures) {
+  fmt::print("{}: {} cases from seed {} in {:.0f} s", campaign.name, cases, limits.seed, seconds);
+  for (const auto& [what, count] : counts) fmt::print("; {} {}", count, what);
+  fmt::print("\n");
+  for (const auto& [kind, count] : failures) fmt::print("FAILED {} times: {}\n", count, kind);
+  if (failures.empty()) fmt::print("{}: nothing found\n", campaign.name);
+}
+
+}  // namespace
+
+int run(const Campaign& campaign, const Limits& limits) {
+  const auto start = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  Counts counts, failures;
+  int cases = 0, failed = 0;
+  for (; cases < limits.cases && (limits.seconds == 0 || seconds() < limits.seconds); ++cases) {
+    const std::uint64_t seed = limits.seed + static_cast<std::uint64_t>(cases);
+    name_case_to_signals(campaign, seed);
+    Choices choices(seed);
+    std::optional<Failure> failure = campaign.check(choices, counts);
+    if (!failure) continue;
+    ++failed;
+    const std::string kind = failure->kind;
+    if (++failures[kind] > kShown) continue;
+    fmt::print("FAILED: {} with seed {}: {}\n", kind, seed,
+               command(campaign, fmt::format("1 --seed {}", seed)));
+    const Shrunk shrunk = shrink(choices.made(), std::move(*failure), campaign.check,
+                                 std::chrono::seconds(limits.shrink_seconds));
+    fmt::print("shrunk from {} to {} choices in {} runs\n", choices.made().size(), shrunk.choices.size(),
+               shrunk.runs);
+    print(campaign, shrunk.failure, shrunk.choices);
+  }
+  summarize(campaign, limits, cases, seconds(), counts, failures);
+  return failed;
+}
+
+int replay(const Campaign& campaign, const std::vector<int>& list) {
+  Choices choices(list);
+  Counts counts;
+  const std::optional<Failure> failure = campaign.check(choices, counts);
+  if (failure) {
+    fmt::print("FAILED: {}\n", failure->kind);
+    print(campaign, *failure, list);
+  }
+  summarize(campaign, {.cases = 1, .seed = 0}, 1, 0, counts, failure ? Counts{{failure->kind, 1}} : Counts{});
+  return failure ? 1 : 0;
+}
+
+}  // namespace tessera::fuzz

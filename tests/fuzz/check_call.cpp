@@ -1,0 +1,183 @@
+#include "tests/fuzz/check_call.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "perf/accuracy.h"
+#include "tessera/policy.h"
+#include "tests/fuzz/operator_call.h"
+
+namespace tessera::fuzz {
+namespace {
+
+/// The policy, as long as it lives.
+struct WithPolicy {
+  explicit WithPolicy(Policy policy) { set_policy(policy); }
+  ~WithPolicy() { set_policy({}); }
+  WithPolicy(const WithPolicy&) = delete;
+  WithPolicy& operator=(const WithPolicy&) = delete;
+};
+
+/// What came of a call: tensors, or an error.
+struct Outcome {
+  Tensors results;
+  std::string error;  ///< empty: none
+};
+
+Outcome outcome_of(const std::function<Tensors(const Tensors&)>& call, const Tensors& tensors) {
+  try {
+    return {call(tensors), ""};
+  } catch (const c10::Error& error) {
+    return {{}, error.what_without_backtrace()};
+  }
+}
+
+Tensors in_float64(const Tensors& tensors) {
+  Tensors result;
+  for (const at::Tensor& t : tensors) result.push_back(t.is_floating_point() ? t.to(at::kDouble) : t);
+  return result;
+}
+
+double ulp_of(at::ScalarType dtype) {
+  return dtype == at::kFloat ? 0x1p-23 : dtype == at::kHalf ? 0x1p-10 : 0x1p-7;
+}
+
+double slack_of(at::ScalarType dtype) {
+  return perf::slack(dtype == at::kFloat ? f32 : dtype == at::kHalf ? f16 : bf16);
+}
+
+/// Empty, or how a result is farther from the reference than native's is. One result is few numbers: native's
+/// error may be 0 by luck, and counts as half an ulp of the largest.
+std::string too_far(const at::Tensor& result, const at::Tensor& native, const at::Tensor& reference,
+                    double factor, bool sums) {
+  if (result.sizes() != reference.sizes())
+    return fmt::format("sizes [{}] instead of [{}]", fmt::join(result.sizes(), ", "),
+                       fmt::join(reference.sizes(), ", "));
+  const perf::Error ours = perf::error_of(result, reference);
+  const perf::Error theirs = native.defined() ? perf::error_of(native, reference) : perf::Error{};
+  const double magnitude = sums ? std::max(ours.magnitude, 1.0) : ours.magnitude;
+  const double half_ulp = ulp_of(result.scalar_type()) / 2 * magnitude;
+  const double native_error = std::isfinite(theirs.maximum) ? std::max(theirs.maximum, half_ulp) : half_ulp;
+  const double allowed = factor * native_error + slack_of(result.scalar_type()) * magnitude;
+  if (ours.maximum <= allowed) return "";
+  return fmt::format("error {:.3g}, native's is {:.3g}, of {:.3g}", ours.maximum, theirs.maximum, magnitude);
+}
+
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  return a.scalar_type() == b.scalar_type() && a.strides() == b.strides() &&
+         at::equal(at::isnan(a), at::isnan(b)) && at::equal(at::nan_to_num(a), at::nan_to_num(b));
+}
+
+Tensors gradients(const std::function<Tensors(const Tensors&)>& call, const Tensors& tensors,
+                  const at::Tensor& grad) {
+  Tensors leaves, wanted;
+  for (const at::Tensor& t : tensors) {
+    leaves.push_back(t.is_floating_point() ? t.detach().set_requires_grad(true) : t);
+    if (t.is_floating_point()) wanted.push_back(leaves.back());
+  }
+  const at::Tensor output = call(leaves).front();
+  return torch::autograd::grad({output}, wanted, {grad.to(output.scalar_type())});
+}
+
+class CallCheck {
+ public:
+  CallCheck(OperatorCall call, Counts& counts) : call_(std::move(call)), counts_(counts) {}
+
+  std::optional<Failure> run(bool with_gradients) {
+    try {
+      ++counts_[call_.text.substr(0, call_.text.find_first_of(" \n"))];
+      values();
+      if (with_gradients && !call_.is_spoiled) compare_gradients();
+    } catch (const Failure& failure) {
+      return failure;
+    } catch (const std::exception& error) {
+      return failure_of("error", error.what());
+    }
+    return std::nullopt;
+  }
+
+ private:
+  Failure failure_of(std::string kind, std::string details) const {
+    const std::string op = call_.text.substr(0, call_.text.find_first_of(" \n"));
+    return {op + ": " + std::move(kind), std::move(details),
+            fmt::format("{}\npolicy {}", call_.text, policy() == Policy::tile ? "tile" : "auto")};
+  }
+
+  void values() {
+    const Outcome native = outcome_of(call_.native, call_.tensors);
+    const Outcome mine = outcome_of(call_.ours, call_.tensors);
+    if (!native.error.empty() && !call_.is_spoiled)
+      throw failure_of("ATen refuses what was meant as legal", native.error);
+    if (!mine.error.empty()) return refused(mine.error, native.error);
+    if (!native.error.empty()) throw failure_of("ours takes what ATen refuses", native.error);
+    if (call_.is_exact) {
+      if (!same_bits(mine.results[0], native.results[0]))
+        throw failure_of("values", "not ATen's bits or strides");
+      return;
+    }
+    const Tensors reference = call_.formula(in_float64(call_.tensors));
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+      const at::Tensor theirs = i < native.results.size() ? native.results[i] : at::Tensor();
+      const std::string far = too_far(mine.results[i], theirs, reference[i], perf::kForward, call_.sums);
+      if (!far.empty()) throw failure_of(fmt::format("values of result {}", i), far);
+    }
+  }
+
+  /// An error of ours: where ATen's is none, only one that says which case no kernel takes.
+  void refused(const std::string& error, const std::string& native) {
+    const bool unsupported = error.find("no tile kernel supports") != std::string::npos;
+    const bool named = error.find("(): ") != std::string::npos;
+    if (!named) throw failure_of("an error without the operator's name", error);
+    if (!call_.is_spoiled && !unsupported) throw failure_of("refuses a legal call", error);
+    ++counts_[!native.empty() ? "refused as by ATen"
+              : unsupported   ? "without a tile kernel"
+                              : "refused by ours alone"];
+  }
+
+  void compare_gradients() {
+    const Tensors reference_inputs = in_float64(call_.tensors);
+    const at::Tensor shape = call_.formula(reference_inputs).front();
+    const at::Tensor grad =
+        shape.numel() == 0 ? at::zeros_like(shape)
+                           : at::cos(at::arange(shape.numel(), shape.options()) * 1.7).view(shape.sizes());
+    Tensors mine;
+    try {
+      mine = gradients(call_.ours, call_.tensors, grad);
+    } catch (const c10::Error& error) {
+      if (std::string(error.what_without_backtrace()).find("no tile kernel supports") == std::string::npos)
+        throw;
+      ++counts_["gradients without a tile kernel"];
+      return;
+    }
+    ++counts_["gradients"];
+    const Tensors native = gradients(call_.native, call_.tensors, grad);
+    const Tensors reference = gradients(call_.formula, reference_inputs, grad);
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      const std::string far = too_far(mine[i], native[i], reference[i], perf::kGradient, true);
+      if (!far.empty()) throw failure_of(fmt::format("gradient {}", i), far);
+    }
+  }
+
+  OperatorCall call_;
+  Counts& counts_;
+};
+
+}  // namespace
+
+std::optional<Failure> check_call(Choices& choices, const std::string& device, Counts& counts) {
+  const bool runs_native = device == "cuda" && choices.chance(30);
+  const WithPolicy scope(runs_native ? Policy::automatic : Policy::tile);
+  return check_call_as_it_is(choices, device, counts);
+}
+
+std::optional<Failure> check_call_as_it_is(Choices& choices, const std::string& device, Counts& counts) {
+  constexpr int kOfInterpreter = 24, kOfDevice = 200;
+  const bool with_gradients = choices.chance(20);
+  OperatorCall call =
+      operator_call(choices, at::Device(device), device == "cuda" ? kOfDevice : kOfInterpreter);
+  return CallCheck(std::move(call), counts).run(with_gradients);
+}
+
+}  // namespace tessera::fuzz
