@@ -46,6 +46,12 @@ struct Rows {
   std::vector<Dim> dims;
 };
 
+/// The input in f32, cast to the result's dtype first, as ATen casts it: f32 holds what 16 bits do.
+Tile scores(const Tile& x, DType result) {
+  const bool rounds = result != f32 && result != x.type().dtype;
+  return cast(f32, rounds ? cast(result, x) : x);
+}
+
 Tile weights(const Tile& x, const Tile& top) {
   return exp2((x - top) * std::numbers::log2e);
 }
@@ -60,7 +66,7 @@ Program resident(const Facts& facts, const Tiles& tiles) {
   std::vector<Position> block = r.blocks(p, tiles, rows);
   Axis n = p.all(r.reduced(), tiles.at("n"));
   std::vector<Position> at = r.with(block, n, rows);
-  Tile x = cast(f32, in.at(at));
+  Tile x = scores(in.at(at), facts.tensors[1].dtype);
   Tile weight = weights(x, reduce_max(x, n));
   out.at(at) = cast(facts.tensors[1].dtype, weight * (1 / reduce_sum(weight, n)));
   return p.finish();
@@ -74,12 +80,14 @@ Program streaming(const Facts& facts, const Tiles& tiles) {
   Out out = p.out("out", facts.tensors.at(1).dtype, r.dims);
   std::vector<Axis> rows;
   std::vector<Position> block = r.blocks(p, tiles, rows);
+  const DType dtype = facts.tensors[1].dtype;
   OnlineSoftmax row(p, rows);
-  for (Axis n : p.pipelined(r.reduced(), tiles.at("n"))) row.weights(in.at(r.with(block, n, rows)), n);
+  for (Axis n : p.pipelined(r.reduced(), tiles.at("n")))
+    row.weights(scores(in.at(r.with(block, n, rows)), dtype), n);
   Tile scale = 1 / row.total();
   for (Axis n : p.pipelined(r.reduced(), tiles.at("n"))) {
     std::vector<Position> at = r.with(block, n, rows);
-    out.at(at) = cast(facts.tensors[1].dtype, row.weights_so_far(in.at(at)) * scale);
+    out.at(at) = cast(dtype, row.weights_so_far(scores(in.at(at), dtype)) * scale);
   }
   return p.finish();
 }

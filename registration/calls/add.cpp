@@ -1,7 +1,9 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/ops/result_type.h>
 #include <array>
+#include <c10/util/strides.h>
 #include <fmt/format.h>
+#include <optional>
 
 #include "registration/calls/calls.h"
 #include "registration/calls/views.h"
@@ -11,11 +13,21 @@ namespace {
 
 constexpr std::array kDims = {"D0", "D1", "D2", "D3", "D4", "D5", "D6", "D7"};
 
+/// A tensor's strides along the dims of the result, 0 where it is broadcast.
 at::DimVector expanded_strides(const at::Tensor& t, at::IntArrayRef sizes) {
   at::DimVector strides(sizes.size(), 0);
   const std::size_t missing = sizes.size() - static_cast<std::size_t>(t.dim());
   for (std::size_t i = missing; i < sizes.size(); ++i) {
-    if (t.size(i - missing) == sizes[i] && sizes[i] != 1) strides[i] = t.stride(i - missing);
+    if (t.size(i - missing) == sizes[i]) strides[i] = t.stride(i - missing);
+  }
+  return strides;
+}
+
+/// The same for a kernel, which never steps along a dim of size 1.
+at::DimVector steps(const at::Tensor& t, at::IntArrayRef sizes) {
+  at::DimVector strides = expanded_strides(t, sizes);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1) strides[i] = 0;
   }
   return strides;
 }
@@ -48,9 +60,21 @@ at::DimVector iteration_order(const std::array<at::DimVector, 2>& operands, at::
   return order;
 }
 
-bool same_dense_layout(const AddArguments& a) {
-  return a.self.sizes() == a.other.sizes() && a.self.strides() == a.other.strides() &&
-         a.self.is_non_overlapping_and_dense();
+/// The strides that at::TensorIterator gives the result of tensors of one shape and one layout, where strides
+/// along dims of size 1 say nothing; none where it orders dims.
+std::optional<at::DimVector> common_layout(const AddArguments& a) {
+  if (a.self.sizes() != a.other.sizes()) return std::nullopt;
+  const auto both = [&](at::MemoryFormat format) {
+    return a.self.is_contiguous(format) && a.other.is_contiguous(format);
+  };
+  if (both(at::MemoryFormat::Contiguous)) return c10::contiguous_strides(a.self.sizes());
+  if (both(at::MemoryFormat::ChannelsLast)) {
+    const auto strides = c10::get_channels_last_strides_2d(a.self.sizes());
+    return at::DimVector(strides.begin(), strides.end());
+  }
+  if (a.self.strides() == a.other.strides() && a.self.is_non_overlapping_and_dense())
+    return at::DimVector(a.self.strides());
+  return std::nullopt;
 }
 
 TensorView view(void* data, DType dtype, at::IntArrayRef order, at::IntArrayRef sizes,
@@ -74,9 +98,9 @@ void* data_of(const at::Tensor& t) {
 
 AddOutput output_of(const AddArguments& a) {
   AddOutput output{at::result_type(a.self, a.other), {}, {}};
-  if (same_dense_layout(a)) {
+  if (std::optional<at::DimVector> strides = common_layout(a)) {
     output.sizes = a.self.sizes();
-    output.strides = a.self.strides();
+    output.strides = std::move(*strides);
     return output;
   }
   output.sizes = at::infer_size_dimvector(a.self.sizes(), a.other.sizes());
@@ -105,10 +129,9 @@ Call call_of(const AddArguments& a, const AddOutput& output) {
   at::DimVector order(output.sizes.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
   std::ranges::stable_sort(order, [&](auto x, auto y) { return output.strides[x] > output.strides[y]; });
-  std::array views = {
-      view(data_of(a.self), self, order, output.sizes, expanded_strides(a.self, output.sizes)),
-      view(data_of(a.other), other, order, output.sizes, expanded_strides(a.other, output.sizes)),
-      view(nullptr, out, order, output.sizes, output.strides)};
+  std::array views = {view(data_of(a.self), self, order, output.sizes, steps(a.self, output.sizes)),
+                      view(data_of(a.other), other, order, output.sizes, steps(a.other, output.sizes)),
+                      view(nullptr, out, order, output.sizes, output.strides)};
   coalesce(views);
   call.tensor(views[0]);
   call.tensor(views[1]);

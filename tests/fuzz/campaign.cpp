@@ -46,6 +46,20 @@ void print(const Campaign& campaign, const Failure& failure, const std::vector<i
   std::fflush(stdout);
 }
 
+/// A line a minute.
+class Progress {
+ public:
+  void say(const Campaign& campaign, int cases, int failed) {
+    if (Clock::now() - last_ < std::chrono::minutes(1)) return;
+    last_ = Clock::now();
+    fmt::print("{}: {} cases, {} failed\n", campaign.name, cases, failed);
+    std::fflush(stdout);
+  }
+
+ private:
+  Clock::time_point last_ = Clock::now();
+};
+
 void summarize(const Campaign& campaign, const Limits& limits, int cases, double seconds,
                const Counts& counts, const Counts& failures) {
   fmt::print("{}: {} cases from seed {} in {:.0f} s", campaign.name, cases, limits.seed, seconds);
@@ -61,10 +75,12 @@ int run(const Campaign& campaign, const Limits& limits) {
   const auto start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   Counts counts, failures;
+  Progress progress;
   int cases = 0, failed = 0;
   for (; cases < limits.cases && (limits.seconds == 0 || seconds() < limits.seconds); ++cases) {
     const std::uint64_t seed = limits.seed + static_cast<std::uint64_t>(cases);
     name_case_to_signals(campaign, seed);
+    progress.say(campaign, cases, failed);
     Choices choices(seed);
     std::optional<Failure> failure = campaign.check(choices, counts);
     if (!failure) continue;

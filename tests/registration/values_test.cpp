@@ -58,6 +58,9 @@ TEST_P(Values, AddHasTheStridesOfAten) {
                                      at::randn({1, 3, 1}),
                                      at::randn({4}),
                                      at::randn({2, 4, 3}).transpose(1, 2),
+                                     at::randn({1, 2, 1}).transpose(0, 1),  // strides along dims of size 1
+                                     at::randn({1, 3, 2}).slice(2, 0, 1),
+                                     at::randn({1, 1, 4}).slice(2, 1, 2),
                                      at::randn({})};
   for (const Tensor& x : views) {
     for (const Tensor& y : views) {
@@ -182,6 +185,18 @@ TEST_P(Values, SoftmaxToAnotherDtype) {
   }
   const testing::WithPolicy native(Policy::automatic);
   EXPECT_NEAR_TENSOR(tessera::softmax(at::ones({4}, at::kInt), 0, at::kFloat), at::full({4}, 0.25), 0);
+}
+
+/// 1000.3 is 1000.5 in f16, and 1000 in bf16: as scores they are rounded before anything else.
+TEST_P(Values, SoftmaxRoundsToAnotherDtypeFirst) {
+  for (const at::ScalarType to : {at::kHalf, at::kBFloat16}) {
+    for (const int64_t n : {3, 20000}) {  // a row in registers, and one that streams
+      Tensor x = at::full({2, n}, -2000.0);
+      x.select(1, 0).fill_(1000.3);
+      x.select(1, 1).fill_(1000.2);
+      EXPECT_NEAR_TENSOR(tessera::softmax(x, 1, to), at::softmax(x.to(to).to(at::kDouble), 1), 1e-3) << to;
+    }
+  }
 }
 
 TEST_P(Values, B08_EveryRowLength) {
