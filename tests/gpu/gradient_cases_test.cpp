@@ -213,7 +213,7 @@ TEST(GradientBugs, B65_B67_B69_EmptyTensors) {
   check([](auto& t) { return tessera::linear_gelu(t[0], t[1], t[2]); },
         leaves({normal({0, 21}, at::kHalf, 1), normal({4, 21}, at::kHalf, 2), normal({4}, at::kHalf, 3)},
                at::kHalf));
-  for (const std::vector<int64_t> sizes : {std::vector<int64_t>{10, 0}, {0, 2}, {4, 0, 0}})
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{10, 0}, {0, 2}, {4, 0, 0}})
     check([](auto& t) { return tessera::softmax(t[0], -1); },
           leaves({normal(sizes, at::kFloat, 1)}, at::kFloat));
 }

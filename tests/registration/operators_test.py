@@ -278,27 +278,40 @@ print(torch.ops.tessera.add(torch.ones(1), torch.ones(1)).item())"""
 
     def test_mistakes_in_the_environment(self):
         text = """
+import os
 torch.ops.load_library(library)
-try:
-    torch.ops.tessera.add(torch.ones(1), torch.ones(1))
-except RuntimeError as error:
-    print(error)"""
-        for name, value, legal in (
-            ("TESSERA_POLICY", "fast", "one of auto, tile, native"),
-            ("TESSERA_JIT", "fast", "one of block, background, off"),
-            ("TESSERA_LOG", "all", "a list, separated by commas, of dispatch, compile, cache"),
-            ("TESSERA_DUMP", "asm", "a list, separated by commas, of pass, cuda, ptx, sass"),
-            ("TESSERA_CACHE_MAX_MB", "-1", "a whole number of megabytes from 0 to 17592186044415"),
-        ):
-            with self.subTest(name):
-                out, _ = self.run_python(text, **{name: value})
-                self.assertIn(f"{name}={value} is not legal: expected {legal}", out)
-        out, _ = self.run_python(text, TESSERA_PLANS="/no/plans.json")
-        self.assertIn("TESSERA_PLANS=/no/plans.json: ", out)
-        self.assertIn("unset it, or write the file anew with tessera::save_plans()", out)
-        out, errors = self.run_python(text, TESSERA_RECORDS="/no/records.json")
-        self.assertEqual(out, "")
-        self.assertIn("tessera: warning: TESSERA_RECORDS=/no/records.json: ", errors)
+for setting in (
+    "TESSERA_POLICY=fast",
+    "TESSERA_JIT=fast",
+    "TESSERA_LOG=all",
+    "TESSERA_DUMP=asm",
+    "TESSERA_CACHE_MAX_MB=-1",
+    "TESSERA_PLANS=/no/plans.json",
+    "TESSERA_RECORDS=/no/records.json",
+):
+    name, value = setting.split("=")
+    os.environ[name] = value
+    try:
+        torch.ops.tessera.add(torch.ones(1), torch.ones(1))
+        print("no error")
+    except RuntimeError as error:
+        print(str(error).splitlines()[0])
+    del os.environ[name]"""
+        out, err = self.run_python(text)
+        expected = (
+            "TESSERA_POLICY=fast is not legal: expected one of auto, tile, native;",
+            "TESSERA_JIT=fast is not legal: expected one of block, background, off;",
+            "TESSERA_LOG=all is not legal: expected a list, separated by commas, of dispatch, compile, cache;",
+            "TESSERA_DUMP=asm is not legal: expected a list, separated by commas, of pass, cuda, ptx, sass;",
+            "TESSERA_CACHE_MAX_MB=-1 is not legal: expected a whole number of megabytes from 0 to 17592186044415;",
+            "TESSERA_PLANS=/no/plans.json: ",
+            "no error",
+        )
+        lines = out.splitlines()
+        self.assertEqual(len(lines), len(expected), out)
+        for line, start in zip(lines, expected):
+            self.assertTrue(line.startswith(start), line)
+        self.assertIn("tessera: warning: TESSERA_RECORDS=/no/records.json: ", err)
 
 
 if __name__ == "__main__":
