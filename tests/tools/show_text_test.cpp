@@ -82,8 +82,8 @@ TEST(ShowText, WithoutRolesSaysWhy) {
   const Shown text = shown(linear(), {.warps = 4}, {{"M", 64}, {"N", 64}, {"K", 128}});
   EXPECT_EQ(
       text.roles,
-      "linear on sm_90a: 4 warps without roles; why its dots are not wgmma: the schedule has 4 warps do "
-      "the dots by FMA\n");
+      "linear on sm_90a: 4 warps without roles; why its dots are not wgmma: the schedule has 4 warps, each "
+      "for itself; they are mma, of 2 x 2 warps\n");
   EXPECT_GOLDEN("linear_block_timeline", text.timeline);
 }
 

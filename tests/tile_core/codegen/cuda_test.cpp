@@ -40,6 +40,7 @@ class Cuda : public ::testing::TestWithParam<Subject> {};
 INSTANTIATE_TEST_SUITE_P(Operators, Cuda,
                          ::testing::Values(Subject{"add", "add_3d_bf16_f32_f32"},
                                            Subject{"linear_gelu", "linear_bf16_bias_gelu"},
+                                           Subject{"linear_gelu_f32", "linear_f32_bias_gelu"},
                                            Subject{"softmax", "softmax_bf16_f32_resident_3d"},
                                            Subject{"attention", "attention_f16_causal"}),
                          [](const auto& info) { return info.param.name; });
@@ -54,7 +55,7 @@ TEST(Cuda, TextIsOneUnitWithoutIncludesAndRefersToTheOperatorsFile) {
   KernelText kernel = emitted(c.program, c.calls.front());
   EXPECT_EQ(kernel.text.find("#include"), std::string::npos);
   EXPECT_NE(kernel.text.find("\"ops/linear.cpp\""), std::string::npos);
-  EXPECT_EQ(kernel.name, "tessera_linear_gelu_m16_n32_k16_plain");
+  EXPECT_EQ(kernel.name, "tessera_linear_gelu_m16_n32_k16_mma");
 }
 
 TEST(Cuda, RecipeNamesEveryField) {
