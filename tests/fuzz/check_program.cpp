@@ -190,7 +190,7 @@ class ProgramCheck {
     const Cubin cubin = tessera::compile(emit_cuda(ready_, c.facts, setting_.schedule), setting_.target);
     for (const std::string& complaint : cubin.complaints()) {
       ++counts_[complaint.find("C75") != std::string::npos ? "cubins with serialised dots"
-                                                           : "cubins with spills"];
+                                                           : "cubins with other complaints"];
     }
   }
 

@@ -144,8 +144,8 @@ TEST(RolesLayouts, OfTilesBesideADotAreOfTheGroups) {
   for (int rows : {64, 128, 192}) {
     const Case c{"beside_a_dot", beside_a_dot(rows), {call}, 0x1p-7};
     keeps_values(c, call, {.stages = 2});
-    if (rows == 192) EXPECT_TRUE(test::emulates(c.program, call, {}, c.tolerance));
   }
+  EXPECT_TRUE(test::emulates(beside_a_dot(128), call, {}, 0x1p-7));
 }
 
 /// What lower() says of a schedule for a program.
