@@ -36,7 +36,8 @@ std::vector<const Inst*> streamed(const Program& program, const Loop& loop) {
 
 class PipelineLoops {
  public:
-  PipelineLoops(const Program& program, int stages) : p_(program), stages_(stages) {}
+  /// `last`: what runs ahead does so at the end of an iteration.
+  PipelineLoops(const Program& program, int stages, bool last) : p_(program), stages_(stages), last_(last) {}
 
   bool operator()(Rewriter& r, const Inst& inst) {
     if (auto ring = rings_.find(&inst); ring != rings_.end()) {
@@ -95,6 +96,7 @@ class PipelineLoops {
     auto leave = [&](Loop& now) {
       for (const Inst* load : loads) {
         Ring& ring = rings_.at(load);
+        if (last_) load_ahead(r, *load, ring);
         for (std::size_t i = 1; i < ring.parameters.size(); ++i)
           now.body.yields.push_back(ring.parameters[i]);
         now.body.yields.push_back(ring.ahead);
@@ -105,13 +107,18 @@ class PipelineLoops {
   }
 
   void run_ahead(Rewriter& r, const Inst& inst, Ring& ring) const {
+    if (!last_) load_ahead(r, inst, ring);
+    r.replace(inst.result(), ring.parameters.front());
+  }
+
+  void load_ahead(Rewriter& r, const Inst& inst, Ring& ring) const {
     ValueId start = offset(r, r.map(ring.loop->start), stages_ - 1, *ring.loop);
     ring.ahead = r.emit(at(r, inst, *ring.loop, start), p_.type(inst.result()), inst.loc);
-    r.replace(inst.result(), ring.parameters.front());
   }
 
   const Program& p_;
   int stages_;
+  bool last_;
   std::map<const Inst*, Ring> rings_;
 };
 
@@ -119,8 +126,11 @@ class PipelineLoops {
 
 Program pipeline_loops(const Program& in, const PassContext& context) {
   if (uses_wgmma(in, context)) return in;  // a producer leads
+  // Warps that multiply on the tensor cores ask for the next tiles under those products, not before them.
+  // With two stages that would be too late.
+  const bool warps = dot_path_of(in, context) == DotPath::mma;
   auto with = [&](int stages) {
-    PipelineLoops pass(in, stages);
+    PipelineLoops pass(in, stages, warps && stages > 2);
     return rewrite(in, [&](Rewriter& r, const Inst& inst) { return pass(r, inst); });
   };
   if (context.schedule.stages != Schedule::kAutomatic) return with(context.schedule.stages);

@@ -149,7 +149,7 @@ TEST(WarpDots, OfAttentionKeepTheirWeightsInRegisters) {
   for (int mask : {0, 1, 2}) {
     const Program program = attention(64, 32, 48, 32, mask == 0, mask);
     const Call call = attention_call(70, 90, 40, 24);
-    const Setting setting{.schedule = {.warps = 4}, .target = ampere()};
+    const Setting setting{.schedule = {.stages = 2 + mask, .warps = 4}, .target = ampere()};
     EXPECT_EQ(warp_grid_of(program, context_of(program, call, setting)), (WarpGrid{4, 1}));
     is_right(program, call, setting, 0x1p-7);
   }
