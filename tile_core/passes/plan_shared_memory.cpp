@@ -53,7 +53,7 @@ class Plan {
     for (Inst& inst : p.body.insts) {
       Channel* channel = std::get_if<Channel>(&inst.op);
       if (channel != nullptr && passed_.contains(inst.result()))
-        put(channel->barriers, kBarrierBytes * slots(inst.result()), kBarrierBytes);
+        put(channel->barriers, std::int64_t{kBarrierBytes} * slots(inst.result()), kBarrierBytes);
     }
     return total;
   }
