@@ -59,6 +59,7 @@ class Walk {
     match(
         inst.op, [&](const Constant& o) { result = static_cast<std::int64_t>(o.value); },
         [&](const Size& o) { result = sizes_.dims.at(p_.dim(o.dim).name); },
+        [&](const End& o) { result = at(o.start) + p_.axis(o.axis).extent; },
         [&](const Scalar& o) {
           auto found = sizes_.scalars.find(p_.scalars.at(index_of(o.scalar)).name);
           result = found == sizes_.scalars.end() ? 0 : found->second;
