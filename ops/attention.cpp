@@ -78,7 +78,7 @@ void offer_warpgroups(std::int64_t rows, int d, int e, bool masked, std::vector<
 
 /// Warps of 16 rows or 32 on mma.sync, which take every layout; for few rows the warps share the columns.
 /// What of registers and shared memory does not hold a step of 64 keys goes by fewer.
-void offer_warps(const Problem& problem, int d, int e, std::vector<Variant>& variants) {
+void offer_warps(const Problem& problem, const Target& target, int d, int e, std::vector<Variant>& variants) {
   const std::int64_t rows = size(problem, "I");
   const bool masked = problem.facts.flags.at("mask") != kNoMask;
   const auto& tensors = problem.facts.tensors;
@@ -89,7 +89,8 @@ void offer_warps(const Problem& problem, int d, int e, std::vector<Variant>& var
     variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}});
   };
   if (rows <= 16) return offer(16, 64, e % 64 == 0 ? 4 : e % 32 == 0 ? 2 : 1);
-  if (rows > 64 && !wide) offer(128, masked || !aligned ? 32 : std::max(d, e) <= 64 ? 64 : 48, 4);
+  if (rows > 64 && !wide)
+    offer(128, masked || !aligned || target.major >= 10 ? 32 : std::max(d, e) <= 64 ? 64 : 48, 4);
   if (!wide && aligned) offer(64, 64, 4);
   offer(64, 32, 4);
 }
@@ -118,7 +119,7 @@ std::vector<Variant> space(const Problem& problem, const Target& target) {
   }
   if (feeds_warpgroups(problem, target, 3))
     offer_warpgroups(rows, d, e, problem.facts.flags.at("mask") != kNoMask, variants);
-  offer_warps(problem, d, e, variants);
+  offer_warps(problem, target, d, e, variants);
   return variants;
 }
 

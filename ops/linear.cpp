@@ -58,13 +58,17 @@ struct Blocks {
   }
 };
 
-/// Whether a thread that keeps so many sums has registers for what follows the dots. GELU in fp32 arithmetic
-/// takes as many as 64 of 192 sums, and so does a second output; where elements are stored one by one, their
-/// addresses take the rest.
-bool fits_beside(int sums, const Problem& problem) {
+/// Whether much follows the dots: GELU in fp32 arithmetic takes as many registers as 64 of 192 sums, and so
+/// does a second output.
+bool is_long(const Problem& problem) {
   bool exact = problem.facts.flags.at("gelu") != kNone && problem.facts.tensors.front().dtype != bf16;
-  bool is_long = exact || problem.facts.flags.at("preactivation") != 0;
-  return !is_long || (sums < 192 && takes_bulk_copies(problem.facts.tensors.back()));
+  return exact || problem.facts.flags.at("preactivation") != 0;
+}
+
+/// Whether a thread of a warpgroup that keeps so many sums has registers for what follows the dots. Where
+/// elements are stored one by one, their addresses take the rest.
+bool fits_beside(int sums, const Problem& problem) {
+  return !is_long(problem) || (sums < 192 && takes_bulk_copies(problem.facts.tensors.back()));
 }
 
 /// The cheapest first.
@@ -93,16 +97,17 @@ void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
   offer(std::move(all), problem, variants);
 }
 
-/// Warps on mma.sync, which take every layout. Elements that are loaded one by one take a register each: of
-/// those the tiles are small.
+/// Warps on mma.sync, which take every layout: of 64 x 64 sums where few instructions follow and elements are
+/// not loaded one by one, which takes registers too.
 void offer_warps(const Problem& problem, std::vector<Variant>& variants) {
   const std::int64_t M = size(problem, "M");
   bool aligned = problem.facts.tensors[0].alignment >= 4 && problem.facts.tensors[1].alignment >= 4;
   std::vector<Blocks> all = {{16, 64, 64, {.stages = 4, .warps = 4}, 0.1}};
   if (M > 16) all.push_back({64, 64, 32, {.stages = 4, .warps = 4}, 0.3});
-  if (M > 64 && aligned) {
-    all.push_back({64, 128, 32, {.stages = 4, .warps = 4}, 0.45});
-    all.push_back({128, 128, 32, {.stages = 4, .warps = 4}, 0.6});
+  if (M > 64 && aligned) all.push_back({64, 128, 32, {.stages = 4, .warps = is_long(problem) ? 8 : 4}, 0.4});
+  if (M > 64 && aligned && !is_long(problem)) {
+    all.push_back({128, 128, 64, {.stages = 3, .warps = 4}, 0.48});
+    all.push_back({128, 256, 64, {.stages = 3, .warps = 8}, 0.5});
   }
   offer(std::move(all), problem, variants);
 }

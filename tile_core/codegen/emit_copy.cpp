@@ -26,6 +26,13 @@ void Emitter::emit_copy(const CopyIn& o) {
   layout.empty() ? copy_by_elements(o) : copy_by_rows(o, layout);
 }
 
+/// Copies through registers take some each: not all of them stand side by side.
+void Emitter::unroll_copies(const CopyIn& o, int count) {
+  constexpr int kAtOnce = 8;
+  text_ += o.kind == CopyKind::threads && count > kAtOnce ? fmt::format("#pragma unroll {}\n", kAtOnce)
+                                                          : "#pragma unroll\n";
+}
+
 /// The layout of a tile of whole rows whose accesses the threads take turns with, as if it came to registers;
 /// empty where they do not end with a row.
 Layout Emitter::copied_rows(const CopyIn& o) const {
@@ -68,7 +75,8 @@ void Emitter::copy_by_rows(const CopyIn& o, const Layout& layout) {
   for (const std::string& setup : a.setup) append(setup);
   if (at_once < p_.axis(row).extent)
     line("const int64 down = int64({}){};", at_once, row_stride(o.load, row));
-  open_registers(layout.count(Place::reg), o.vector);
+  unroll_copies(o, layout.count(Place::reg) / o.vector);
+  open(fmt::format("for (int r = 0; r < {}; r += {})", layout.count(Place::reg), o.vector));
   line("{}<{}>(to + ({}), from, {});", copy_function(o), o.vector, step, a.inside);
   if (at_once < p_.axis(row).extent) line("from += down;");
   close();
@@ -91,7 +99,7 @@ void Emitter::copy_by_elements(const CopyIn& o) {
 
   open("");
   line("{}* to = {};", c_type(p_.type(o.to.channel).dtype), slot_pointer(o.to));
-  text_ += "#pragma unroll\n";
+  unroll_copies(o, count / threads());
   open(fmt::format("for (int first = 0; first < {}; first += {})", count, threads()));
   line("const int i = first + thread;");
   if (count % threads() != 0) line("if (i >= {}) break;", count);

@@ -96,6 +96,7 @@ class Emitter {
   // emit_copy.cpp
   void emit_copy(const CopyIn& o);
   Layout copied_rows(const CopyIn& o) const;
+  void unroll_copies(const CopyIn& o, int count);
   void copy_by_rows(const CopyIn& o, const Layout& layout);
   std::string row_stride(const Load& load, AxisId row) const;
   void copy_by_elements(const CopyIn& o);
