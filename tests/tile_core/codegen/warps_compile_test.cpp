@@ -2,6 +2,7 @@
 
 #include "ops/operator.h"
 #include "tests/tile_core/codegen/instructions.h"
+#include "tile_core/base/error.h"
 #include "tile_core/runtime/compile.h"
 #include "tile_core/runtime/executable.h"
 #include "tile_core/runtime/sass.h"
@@ -73,37 +74,39 @@ TEST_P(WarpCode, OfAttentionMultipliesRegisters) {
   EXPECT_EQ(counted(code, {"LDL", "STL", "STS", "LDS."}), (std::map<std::string, int>{}));
 }
 
-/// Every kernel that the operators offer for 16-bit elements, whatever the tensors' layouts, on this target.
-TEST_P(WarpCode, OfOfferedKernelsIsClean) {
-  for (int alignment : {2, 4, 16}) {
-    ops::Problem linear{{.tensors = {tensor(bf16, 1, alignment), tensor(bf16, 1, alignment),
-                                     tensor(bf16, 0, alignment), tensor(bf16, 1, alignment)},
-                         .flags = {{"bias", 1}, {"gelu", 1}, {"preactivation", 0}}},
-                        {{"M", 4000}, {"N", 4001}, {"K", 4001}}};
-    for (const ops::Variant& v : ops::linear().space(linear, target())) {
-      if (v.schedule.warps != Schedule::kAutomatic)
-        code_of(ops::linear(), linear.facts, v.tiles, v.schedule, target());
+/// Compiles every kernel with warps that an operator offers and that fits the target.
+void expect_offered_are_clean(const ops::Operator& op, const ops::Problem& problem, const Target& target) {
+  int fitting = 0;
+  for (const ops::Variant& v : op.space(problem, target)) {
+    if (v.schedule.warps == Schedule::kAutomatic) continue;
+    try {
+      code_of(op, problem.facts, v.tiles, v.schedule, target);
+      ++fitting;
+    } catch (const UserError&) {  // too big
     }
+  }
+  EXPECT_GT(fitting, 0);
+}
+
+TEST_P(WarpCode, OfOfferedLinearIsClean) {
+  for (int alignment : {2, 4, 16}) {
+    TensorFacts matrix = tensor(bf16, 1, alignment);
+    ops::Problem problem{{.tensors = {matrix, matrix, tensor(bf16, 0, alignment), matrix},
+                          .flags = {{"bias", 1}, {"gelu", 1}, {"preactivation", 0}}},
+                         {{"M", 4000}, {"N", 4001}, {"K", 4001}}};
+    expect_offered_are_clean(ops::linear(), problem, target());
   }
 }
 
 TEST_P(WarpCode, OfOfferedAttentionIsClean) {
   for (int head_dim : {16, 64, 96, 128, 256}) {
     for (std::int64_t rows : {1, 4096}) {
+      SCOPED_TRACE(fmt::format("{} {}", head_dim, rows));
       TensorFacts matrix = tensor(f16, 3);
       ops::Problem problem{{.tensors = {matrix, matrix, matrix, matrix, tensor(f32, 2)},
                             .flags = {{"causal", 1}, {"mask", 0}}},
                            {{"I", rows}, {"D", head_dim}, {"E", head_dim}}};
-      int fitting = 0;
-      for (const ops::Variant& v : ops::attention().space(problem, target())) {
-        if (v.schedule.warps == Schedule::kAutomatic) continue;
-        try {
-          code_of(ops::attention(), problem.facts, v.tiles, v.schedule, target());
-          ++fitting;
-        } catch (const UserError&) {  // too big
-        }
-      }
-      EXPECT_GT(fitting, 0) << head_dim << " " << rows;
+      expect_offered_are_clean(ops::attention(), problem, target());
     }
   }
 }
