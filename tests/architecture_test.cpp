@@ -54,7 +54,7 @@ const std::vector<std::string> kNamesInPasses = {
     R"(channels.cpp: .*new_axis\(\{\.name = name)",
     R"(channels.cpp: throw InternalError)",
     R"(plan_shared_memory.cpp: .*c\.target\.arch)",
-    R"(dot_path.cpp: .*return fmt::format\()",
+    R"((dot_path|warp_dots).cpp: .*return fmt::format\()",
     R"(cluster.cpp: reasons\.push_back\(fmt::format\()",
     R"((store_slices|specialize_warps).cpp: info\.name \+= )",
     R"(role_writer.cpp: p_\.name\);)",
