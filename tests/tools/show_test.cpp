@@ -84,9 +84,10 @@ TEST_F(Show, AScheduleAndTilesByHand) {
 }
 
 TEST_F(Show, WithoutRolesSaysWhy) {
-  EXPECT_EQ(stage("roles", "sm_80"),
-            "linear_gelu on sm_80: 4 warps without roles; why its dots are not wgmma: sm_80 has no wgmma; they "
-            "are mma, of 1 x 4 warps\n");
+  EXPECT_EQ(
+      stage("roles", "sm_80"),
+      "linear_gelu on sm_80: 4 warps without roles; why its dots are not wgmma: sm_80 has no wgmma; they "
+      "are mma, of 1 x 4 warps\n");
 }
 
 TEST_F(Show, Help) {
