@@ -76,22 +76,24 @@ void offer_warpgroups(std::int64_t rows, int d, int e, bool masked, std::vector<
                    [&](const Variant& a, const Variant& b) { return quarters(a) < quarters(b); });
 }
 
-/// Warps of 16 rows or 32 on mma.sync, which take every layout; for few rows the warps share the columns.
-/// What of registers and shared memory does not hold a step of 64 keys goes by fewer.
+/// Warps of 16 rows or 32 on mma.sync, which take every layout; for few rows the warps share the columns, and
+/// for wide rows beside a mask. What of registers and shared memory does not hold a step of 64 keys goes by
+/// fewer.
 void offer_warps(const Problem& problem, const Target& target, int d, int e, std::vector<Variant>& variants) {
   const std::int64_t rows = size(problem, "I");
   const bool masked = problem.facts.flags.at("mask") != kNoMask;
   const auto& tensors = problem.facts.tensors;
   const bool aligned = std::all_of(tensors.begin(), tensors.begin() + 3,
                                    [](const TensorFacts& t) { return t.alignment >= 4; });
-  bool wide = std::max(d, e) > 128;
+  const int width = std::max(d, e);
   auto offer = [&](int i, int j, int warps) {
     variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}});
   };
-  if (rows <= 16) return offer(16, 64, e % 64 == 0 ? 4 : e % 32 == 0 ? 2 : 1);
-  if (rows > 64 && !wide)
-    offer(128, masked || !aligned || target.major >= 10 ? 32 : std::max(d, e) <= 64 ? 64 : 48, 4);
-  if (!wide && aligned) offer(64, 64, 4);
+  if (rows <= 16 || (masked && width > 192)) return offer(16, 64, e % 64 == 0 ? 4 : e % 32 == 0 ? 2 : 1);
+  if (width > 128) return offer(64, width > 192 ? 32 : 16, 4);
+  const bool narrow = width <= 64, beside = masked || !aligned;
+  if (rows > 64 && (narrow || !beside)) offer(128, beside || target.major >= 10 ? 32 : narrow ? 64 : 48, 4);
+  if (!beside) offer(64, 64, 4);
   offer(64, 32, 4);
 }
 

@@ -22,7 +22,7 @@ at::Tensor by_products(const AttentionArguments& a) {
 }  // namespace
 
 bool composes_attention(const AttentionArguments& a) {
-  return aten_is_wrong(a) && a.dropout_p == 0 && !is_empty(a);
+  return aten_is_wrong(a) && a.dropout_p == 0 && !a.has_mask() && !is_empty(a);
 }
 
 at::Tensor attention(const AttentionArguments& a) {

@@ -10,6 +10,8 @@
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "registration/native/native.h"
@@ -30,10 +32,26 @@ bool hides_keys(const AttentionArguments& a) {
   return a.is_causal && a.diagonal < a.key.size(2) - 1;
 }
 
+/// ATen's fused kernels on a GPU read 16 bytes at a time wherever a tensor begins, and do not ask.
+at::Tensor aligned(const at::Tensor& t) {
+  constexpr int64_t kBytes = 16;
+  const int64_t size = t.element_size();
+  bool good = reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
+  for (int64_t dim = 0; dim < t.dim() - 1; ++dim)
+    good = good && (t.size(dim) <= 1 || t.stride(dim) * size % kBytes == 0);
+  return good ? t : t.clone(at::MemoryFormat::Contiguous);
+}
+
 /// ATen's flash kernels want head dims that are multiples of 8.
 at::Tensor padded(const at::Tensor& t) {
   const int64_t missing = to_multiple(t.size(3), 8);
-  return missing == 0 ? t : at::constant_pad_nd(t, {0, missing});
+  return missing == 0 ? aligned(t) : at::constant_pad_nd(t, {0, missing});
+}
+
+/// Whether a grid of ATen's flash and cuDNN kernels has a block for every batch and head.
+bool fits_grid(const AttentionArguments& a) {
+  constexpr int64_t kMost = 65535;  // of grid dims y and z
+  return a.query.is_cpu() || std::max(a.query.size(0), a.query.size(1)) <= kMost;
 }
 
 Outputs flash(const AttentionArguments& a) {
@@ -47,15 +65,17 @@ Outputs flash(const AttentionArguments& a) {
 }
 
 Outputs efficient(const AttentionArguments& a) {
-  const auto all = at::_scaled_dot_product_efficient_attention(
-      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, hides_keys(a), a.scale);
+  const auto all =
+      at::_scaled_dot_product_efficient_attention(aligned(a.query), aligned(a.key), aligned(a.value), {},
+                                                  /*compute_log_sumexp=*/true, 0.0, hides_keys(a), a.scale);
   return {std::get<0>(all),
           std::get<1>(all).narrow(2, 0, a.query.size(2))};  // it pads the rows to a multiple of 32
 }
 
 Outputs cudnn(const AttentionArguments& a) {
-  const auto all = at::_scaled_dot_product_cudnn_attention(
-      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, hides_keys(a), false, a.scale);
+  const auto all = at::_scaled_dot_product_cudnn_attention(aligned(a.query), aligned(a.key), aligned(a.value),
+                                                           {}, /*compute_log_sumexp=*/true, 0.0,
+                                                           hides_keys(a), false, a.scale);
   return {std::get<0>(all), std::get<1>(all).reshape({a.query.size(0), a.query.size(1), a.query.size(2)})};
 }
 
@@ -77,13 +97,14 @@ Gradients flash_backward(const AttentionArguments& a, const AttentionOutputs& o)
 Outputs efficient_outputs(const AttentionArguments& a, const AttentionOutputs& o) {
   if (a.query.scalar_type() != at::kFloat) {
     const int64_t missing = to_multiple(a.query.size(2), 32);
-    return {o.output,
+    return {aligned(o.output),
             at::constant_pad_nd(o.logsumexp, {0, missing}, std::numeric_limits<double>::infinity())};
   }
   // In fp32 the rounding of the scores in another kernel's forward would show: theirs is the same in both
   // directions.
-  const auto all = at::_scaled_dot_product_efficient_attention(
-      a.query, a.key, a.value, {}, /*compute_log_sumexp=*/true, 0.0, hides_keys(a), a.scale);
+  const auto all =
+      at::_scaled_dot_product_efficient_attention(aligned(a.query), aligned(a.key), aligned(a.value), {},
+                                                  /*compute_log_sumexp=*/true, 0.0, hides_keys(a), a.scale);
   return {std::get<0>(all), std::get<1>(all)};
 }
 
@@ -91,15 +112,16 @@ Gradients efficient_backward(const AttentionArguments& a, const AttentionOutputs
   const at::Tensor none = at::empty({0}, a.query.options().dtype(at::kLong));
   const auto [output, logsumexp] = efficient_outputs(a, o);
   auto [query, key, value, bias] = at::_scaled_dot_product_efficient_attention_backward(
-      o.grad, a.query, a.key, a.value, {}, output, logsumexp, none, none, 0.0, {true, true, true, false},
-      hides_keys(a), a.scale);
+      aligned(o.grad), aligned(a.query), aligned(a.key), aligned(a.value), {}, output, logsumexp, none, none,
+      0.0, {true, true, true, false}, hides_keys(a), a.scale);
   return {query, key, value};
 }
 
 }  // namespace
 
 bool aten_is_wrong(const AttentionArguments& a) {
-  return a.query.is_cpu() && a.is_causal && a.scale.has_value() && static_cast<float>(*a.scale) <= 0;
+  const bool masks = a.is_causal || a.query.is_cuda();  // kernels of a GPU mask the keys past the last one
+  return masks && a.scale.has_value() && static_cast<float>(*a.scale) <= 0;
 }
 
 at::SDPBackend fused_backend(const AttentionArguments& a) {
@@ -110,7 +132,8 @@ at::SDPBackend fused_backend(const AttentionArguments& a) {
   const bool known = backend == at::SDPBackend::flash_attention ||
                      backend == at::SDPBackend::efficient_attention ||
                      backend == at::SDPBackend::cudnn_attention;
-  return known ? backend : at::SDPBackend::math;
+  const bool splits = backend == at::SDPBackend::efficient_attention;  // many batches into several grids
+  return known && (splits || fits_grid(a)) ? backend : at::SDPBackend::math;
 }
 
 Outputs fused_attention(at::SDPBackend backend, const AttentionArguments& a) {
@@ -119,7 +142,7 @@ Outputs fused_attention(at::SDPBackend backend, const AttentionArguments& a) {
 }
 
 std::optional<Gradients> fused_attention_backward(const AttentionArguments& a, const AttentionOutputs& o) {
-  if (a.query.scalar_type() == at::kDouble) return {};  // logsumexp is fp32
+  if (a.query.scalar_type() == at::kDouble || !fits_grid(a)) return {};  // logsumexp is fp32
   const at::SDPBackend backend = fused_backend(a);
   if (backend == at::SDPBackend::efficient_attention) return efficient_backward(a, o);
   // cuDNN's backward wants what its own forward kept; the flash kernels take the same calls but for a causal

@@ -8,7 +8,7 @@
 /// at::scaled_dot_product_attention hides both.
 namespace tessera::native {
 
-/// A call that ATen's CPU operator answers with NaN: it multiplies the -inf of a masked score by a scale <=
+/// A call that ATen's fused operators answer with NaN: they multiply the -inf of a masked score by a scale <=
 /// 0.
 bool aten_is_wrong(const AttentionArguments& a);
 
