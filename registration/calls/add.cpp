@@ -107,11 +107,12 @@ AddOutput output_of(const AddArguments& a) {
   const std::array operands = {expanded_strides(a.self, output.sizes),
                                expanded_strides(a.other, output.sizes)};
   const at::DimVector order = iteration_order(operands, output.sizes);
-  output.strides.resize(order.size());
-  std::int64_t stride = 1;
+  output.strides = c10::contiguous_strides(output.sizes);
+  if (std::ranges::is_sorted(order)) return output;
+  std::int64_t stride = 1;  // in any other order an empty dim makes the strides of slower ones 0
   for (std::size_t i = order.size(); i-- > 0;) {
     output.strides[order[i]] = stride;
-    stride *= std::max<std::int64_t>(output.sizes[order[i]], 1);
+    stride *= output.sizes[order[i]];
   }
   return output;
 }

@@ -1,6 +1,7 @@
 #include "tests/fuzz/soak.h"
 
 #include <ATen/ATen.h>
+#include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <algorithm>
 #include <atomic>
@@ -40,6 +41,7 @@ struct Memory {
 
 Memory memory_in_use() {
   c10::cuda::device_synchronize();
+  at::cuda::clearCublasWorkspaces();  // torch keeps one for each stream that multiplied
   c10::cuda::CUDACachingAllocator::emptyCache();
   Memory memory;
   std::size_t free = 0, total = 0;

@@ -42,6 +42,25 @@ TEST(PublicBugs, B05_OneQueryRow) {
   }
 }
 
+/// ATen's fused kernels of a GPU multiply the -inf of the keys past the last one by the scale.
+TEST(FusedAttention, OfScalesUpToZeroIsRightUnderEveryPolicy) {
+  TESSERA_NEEDS_GPU();
+  const at::Tensor q = normal({2, 1, 114, 55}, at::kHalf, 1), k = normal({2, 1, 61, 55}, at::kHalf, 2);
+  for (const Policy policy : {Policy::automatic, Policy::tile, Policy::native}) {
+    set_policy(policy);
+    for (const double scale : {0.0, -0.0, -0.5}) {
+      const at::Tensor right = std::get<0>(at::_scaled_dot_product_attention_math(
+          q.to(at::kDouble), k.to(at::kDouble), k.to(at::kDouble), {}, 0, false, {}, scale));
+      expect_close(tessera::scaled_dot_product_attention(q, k, k, {}, 0, false, scale), right, 2e-3);
+      expect_close(std::get<0>(tessera::flash_attention(q, k, k, false, 0, scale)), right, 2e-3);
+      const at::Tensor x = k.detach().clone().requires_grad_();
+      std::get<0>(tessera::flash_attention(x, x, x, false, 0, scale)).sum().backward();
+      EXPECT_TRUE(x.grad().isfinite().all().item<bool>());
+    }
+  }
+  set_policy({});
+}
+
 TEST(PublicBugs, B07_AttentionOfEverySmallSize) {
   TESSERA_NEEDS_GPU();
   for (const int64_t D : {16, 64}) {

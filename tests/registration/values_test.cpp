@@ -71,6 +71,16 @@ TEST_P(Values, AddHasTheStridesOfAten) {
   }
 }
 
+TEST_P(Values, AddOfEmptyTensorsHasTheStridesOfAten) {
+  const std::vector<Tensor> views = {at::empty({94, 21, 0}), at::empty({94, 21, 0}).slice(2, 0, 0, 2),
+                                     at::empty({1, 21, 0}), at::empty({94, 42, 0}).slice(1, 0, 42, 2),
+                                     at::empty({0, 21, 94}).permute({2, 1, 0})};
+  for (const Tensor& x : views) {
+    for (const Tensor& y : views)
+      EXPECT_EQ(tessera::add(x, y).strides(), at::add(x, y).strides()) << x.strides() << y.strides();
+  }
+}
+
 // ---- linear, linear_gelu ----
 
 TEST_P(Values, LinearOfEveryRank) {
