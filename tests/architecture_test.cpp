@@ -56,7 +56,7 @@ const std::vector<std::string> kNamesInPasses = {
     R"(plan_shared_memory.cpp: .*c\.target\.arch)",
     R"((dot_path|warp_dots).cpp: .*return fmt::format\()",
     R"(cluster.cpp: reasons\.push_back\(fmt::format\()",
-    R"((store_slices|group_rows).cpp: info\.name \+= )",
+    R"((store_slices|group_rows|specialize_warps).cpp: info\.name \+= )",
     R"(role_writer.cpp: p_\.name\);)",
     R"(role_builder.cpp: index_of\(old\), in_\.name\);)",
     R"(lower_roles.cpp: diagnostic\(fmt::format\()",
