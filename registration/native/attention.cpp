@@ -1,6 +1,8 @@
 #include <ATen/ops/_scaled_dot_product_attention_math.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/zeros.h>
 #include <algorithm>
+#include <limits>
 
 #include "registration/native/composed_attention.h"
 #include "registration/native/fused_attention.h"
@@ -13,30 +15,40 @@ bool is_empty(const AttentionArguments& a) {
   return a.query.numel() == 0 || a.value.numel() == 0;
 }
 
-/// Scores are held; takes what the fused operators do not.
+/// Whether ATen's fused operators answer wrongly, or not at all.
+bool fails_fused(const AttentionArguments& a) {
+  return aten_is_wrong(a) || !fits_grid(a);
+}
+
+/// Scores are held; takes what the fused operators do not. ATen's products add a mask of any dtype.
 at::Tensor by_products(const AttentionArguments& a) {
-  return std::get<0>(at::_scaled_dot_product_attention_math(a.query, a.key, a.value, a.mask, a.dropout_p,
+  std::optional<at::Tensor> mask = a.mask;
+  if (a.has_mask() && mask->scalar_type() == at::kBool) {
+    mask = at::zeros_symint(mask->sym_sizes(), a.query.options())
+               .masked_fill(mask->logical_not(), -std::numeric_limits<double>::infinity());
+  }
+  return std::get<0>(at::_scaled_dot_product_attention_math(a.query, a.key, a.value, mask, a.dropout_p,
                                                             a.is_causal, {}, a.scale, a.enable_gqa));
 }
 
 }  // namespace
 
 bool composes_attention(const AttentionArguments& a) {
-  return aten_is_wrong(a) && a.dropout_p == 0 && !a.has_mask() && !is_empty(a);
+  return fails_fused(a) && a.dropout_p == 0 && !a.has_mask() && !is_empty(a);
 }
 
 at::Tensor attention(const AttentionArguments& a) {
   if (composes_attention(a)) return restride(std::get<0>(composed_attention(a)), a);
   // ATen's fused CPU kernel divides by the number of batches and of heads.
-  return restride(is_empty(a) || aten_is_wrong(a) ? by_products(a) : attention_formula(a), a);
+  return restride(is_empty(a) || fails_fused(a) ? by_products(a) : attention_formula(a), a);
 }
 
 at::Tensor attention_formula(const AttentionArguments& a) {
-  if (aten_is_wrong(a)) return by_products(a);
+  if (fails_fused(a)) return by_products(a);
   const bool short_mask = a.has_mask() && a.mask->dim() < 2;  // ATen wants [S_q, S_k] or more dims
   const std::optional<at::Tensor> mask = short_mask ? a.mask->expand({1, a.key.size(2)}) : a.mask;
-  return at::scaled_dot_product_attention(a.query, a.key, a.value, mask, a.dropout_p, a.is_causal, a.scale,
-                                          a.enable_gqa);
+  return at::scaled_dot_product_attention(aligned(a.query), aligned(a.key), aligned(a.value), mask,
+                                          a.dropout_p, a.is_causal, a.scale, a.enable_gqa);
 }
 
 at::Tensor restride(const at::Tensor& output, const AttentionArguments& a) {

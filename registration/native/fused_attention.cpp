@@ -19,6 +19,8 @@
 namespace tessera::native {
 namespace {
 
+constexpr int64_t kMostOfAGrid = 65535;  // blocks along dims y and z
+
 using Outputs = std::tuple<at::Tensor, at::Tensor>;
 using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
@@ -32,26 +34,10 @@ bool hides_keys(const AttentionArguments& a) {
   return a.is_causal && a.diagonal < a.key.size(2) - 1;
 }
 
-/// ATen's fused kernels on a GPU read 16 bytes at a time wherever a tensor begins, and do not ask.
-at::Tensor aligned(const at::Tensor& t) {
-  constexpr int64_t kBytes = 16;
-  const int64_t size = t.element_size();
-  bool good = reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
-  for (int64_t dim = 0; dim < t.dim() - 1; ++dim)
-    good = good && (t.size(dim) <= 1 || t.stride(dim) * size % kBytes == 0);
-  return good ? t : t.clone(at::MemoryFormat::Contiguous);
-}
-
 /// ATen's flash kernels want head dims that are multiples of 8.
 at::Tensor padded(const at::Tensor& t) {
   const int64_t missing = to_multiple(t.size(3), 8);
   return missing == 0 ? aligned(t) : at::constant_pad_nd(t, {0, missing});
-}
-
-/// Whether a grid of ATen's flash and cuDNN kernels has a block for every batch and head.
-bool fits_grid(const AttentionArguments& a) {
-  constexpr int64_t kMost = 65535;  // of grid dims y and z
-  return a.query.is_cpu() || std::max(a.query.size(0), a.query.size(1)) <= kMost;
 }
 
 Outputs flash(const AttentionArguments& a) {
@@ -119,6 +105,20 @@ Gradients efficient_backward(const AttentionArguments& a, const AttentionOutputs
 
 }  // namespace
 
+at::Tensor aligned(const at::Tensor& t) {
+  constexpr int64_t kBytes = 16;
+  if (!t.is_cuda() || !t.has_storage()) return t;
+  const int64_t size = t.element_size();
+  bool good = reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
+  for (int64_t dim = 0; dim < t.dim() - 1; ++dim)
+    good = good && (t.size(dim) <= 1 || t.stride(dim) * size % kBytes == 0);
+  return good ? t : t.clone(at::MemoryFormat::Contiguous);
+}
+
+bool fits_grid(const AttentionArguments& a) {
+  return a.query.is_cpu() || std::max(a.query.size(0), a.query.size(1)) <= kMostOfAGrid;
+}
+
 bool aten_is_wrong(const AttentionArguments& a) {
   const bool masks = a.is_causal || a.query.is_cuda();  // kernels of a GPU mask the keys past the last one
   return masks && a.scale.has_value() && static_cast<float>(*a.scale) <= 0;
@@ -132,7 +132,8 @@ at::SDPBackend fused_backend(const AttentionArguments& a) {
   const bool known = backend == at::SDPBackend::flash_attention ||
                      backend == at::SDPBackend::efficient_attention ||
                      backend == at::SDPBackend::cudnn_attention;
-  const bool splits = backend == at::SDPBackend::efficient_attention;  // many batches into several grids
+  // Which takes many batches by several grids.
+  const bool splits = backend == at::SDPBackend::efficient_attention && a.query.size(1) <= kMostOfAGrid;
   return known && (splits || fits_grid(a)) ? backend : at::SDPBackend::math;
 }
 
@@ -142,7 +143,8 @@ Outputs fused_attention(at::SDPBackend backend, const AttentionArguments& a) {
 }
 
 std::optional<Gradients> fused_attention_backward(const AttentionArguments& a, const AttentionOutputs& o) {
-  if (a.query.scalar_type() == at::kDouble || !fits_grid(a)) return {};  // logsumexp is fp32
+  if (a.query.scalar_type() == at::kDouble) return {};  // logsumexp is fp32
+  if (!fits_grid(a)) return {};
   const at::SDPBackend backend = fused_backend(a);
   if (backend == at::SDPBackend::efficient_attention) return efficient_backward(a, o);
   // cuDNN's backward wants what its own forward kept; the flash kernels take the same calls but for a causal

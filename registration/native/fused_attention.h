@@ -12,6 +12,13 @@ namespace tessera::native {
 /// 0.
 bool aten_is_wrong(const AttentionArguments& a);
 
+/// The tensor where 16 bytes can be read at a time, as ATen's fused kernels on a GPU do without asking: a
+/// copy where they cannot.
+at::Tensor aligned(const at::Tensor& t);
+
+/// Whether a grid of ATen's fused kernels has a block for every batch and head.
+bool fits_grid(const AttentionArguments& a);
+
 /// The operator that at::scaled_dot_product_attention would choose; math where it has none, or none that is
 /// right: shifted diagonals, empty tensors.
 at::SDPBackend fused_backend(const AttentionArguments& a);

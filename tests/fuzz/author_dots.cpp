@@ -98,12 +98,17 @@ void Author::chain() {
   Var sum = p_.zeros(f32, {i, e}), beside = p_.zeros(f32, {i});
   const int softmax = c_.below(3);  // none, exact, lazy
   OnlineSoftmax row(p_, {i}, softmax == 2 ? Maximum::lazy : Maximum::exact);
-  const bool reduces = softmax < 2 && c_.chance(30), gradient = c_.chance(20), ends = c_.chance(25);
-  const Tile end = ends ? min(J, i.end() + 8 * c_.below(8)) : cast(i64, J);
+  const bool wants_reduction = softmax < 2 && c_.chance(30), gradient = c_.chance(20), ends = c_.chance(25);
+  const bool reduces = wants_reduction && !ends;  // nothing of a step that a row does not see may count
+  const int beyond = ends ? 8 * c_.below(8) : 0;
+  const Tile end = ends ? min(J, i.end() + beyond) : cast(i64, J);
   for (Axis j : loop(J, depth_tile(), 0, end)) {
-    const Tile s = scores(i, j, d, query, dtype);
-    const Tile bounded = x_.bounded({s, kSum});
-    const Tile weights = softmax > 0 ? row.weights(s, j) : c_.chance(50) ? exp2(bounded) : bounded * 0.5;
+    const Tile all_scores = scores(i, j, d, query, dtype);
+    const Tile s = ends ? where(j.index() <= i.index() + beyond, all_scores, -inf) : all_scores;
+    const Tile bounded = x_.bounded({all_scores, kSum});
+    const Tile unmasked = softmax > 0 ? row.weights(s, j) : c_.chance(50) ? exp2(bounded) : bounded * 0.5;
+    const Tile weights =
+        ends && softmax == 0 ? where(j.index() <= i.index() + beyond, unmasked, 0) : unmasked;
     const Tile slope =
         gradient ? product(query, operand(dtype, {j, d}, false), d) * 0.125 * weights : weights;
     const Tile added = product(cast(dtype, x_.bounded({slope, kSum})), operand(dtype, {j, e}, !wide_), j);

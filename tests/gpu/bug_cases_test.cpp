@@ -53,6 +53,12 @@ TEST(FusedAttention, OfScalesUpToZeroIsRightUnderEveryPolicy) {
           q.to(at::kDouble), k.to(at::kDouble), k.to(at::kDouble), {}, 0, false, {}, scale));
       expect_close(tessera::scaled_dot_product_attention(q, k, k, {}, 0, false, scale), right, 2e-3);
       expect_close(std::get<0>(tessera::flash_attention(q, k, k, false, 0, scale)), right, 2e-3);
+      const at::Tensor mask = at::ones({114, 61}, cuda(at::kBool)).tril(20);
+      const at::Tensor added =
+          at::zeros({114, 61}, cuda(at::kDouble)).masked_fill(mask.logical_not(), -INFINITY);
+      const at::Tensor masked = std::get<0>(at::_scaled_dot_product_attention_math(
+          q.to(at::kDouble), k.to(at::kDouble), k.to(at::kDouble), added, 0, false, {}, scale));
+      expect_close(tessera::scaled_dot_product_attention(q, k, k, mask, 0, false, scale), masked, 2e-3);
       const at::Tensor x = k.detach().clone().requires_grad_();
       std::get<0>(tessera::flash_attention(x, x, x, false, 0, scale)).sum().backward();
       EXPECT_TRUE(x.grad().isfinite().all().item<bool>());

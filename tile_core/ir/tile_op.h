@@ -47,7 +47,7 @@ struct Start {
 };
 
 /// One past the index of an axis' last lane, i64; its start as Index has it. As a loop's bound it speaks of
-/// the rows at hand: groups of warps that share the axis may each stop at the end of their own.
+/// the rows at hand: groups of warps may each stop at the end of their own; mask what is beyond a row.
 struct End {
   AxisId axis{};
   ValueId start = ValueId::none;

@@ -54,6 +54,13 @@ Slot GroupRows::of(Slot slot, const Type& tile) const {
 
 bool GroupRows::stop_sooner(const Loop& loop) const {
   if (part_.of == AxisId::none || !bound(loop.end)) return false;
+  for (ValueId id : loop.parameters) {  // what all groups hold has to be the same in all
+    if (!b_.in().type(id).has(part_.of)) return false;
+  }
+  bool stores = false;
+  for_each_inst(loop.body,
+                [&](const Inst& inst) { stores = stores || std::holds_alternative<Store>(inst.op); });
+  if (stores) return false;
   const int before = b_.in().axis(part_.of).extent - b_.out().axis(part_.to).extent;
   return before >= b_.in().axis(loop.axis).extent;
 }

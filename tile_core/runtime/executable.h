@@ -25,7 +25,7 @@ std::shared_ptr<const Executable> lower_to_cuda(const Program& program, const Fa
                                                 const Schedule& schedule, const Target& target);
 
 /// The same for a program that nobody has chosen a schedule for: where roles do not hold it, by warps on
-/// the tensor cores, else on the plain path. Throws why roles do not where none of these does.
+/// the tensor cores, else on the plain path. Throws what the first way threw.
 std::shared_ptr<const Executable> lower_on_any_path(const Program& program, const Facts& facts,
                                                     const Schedule& schedule, const Target& target);
 

@@ -230,6 +230,25 @@ TEST(RolesAlternate, EachGroupOnItsOwnTile) {
   }
 }
 
+/// A tile of two loops is one turn: the group of the last tile has nobody to pass one in between.
+TEST(RolesAlternate, TakeOneTurnForAllLoopsOfATile) {
+  using namespace dsl;
+  Builder p("two_loops");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
+  In a = p.in("a", f16, {M, K}), b = p.in("b", f16, {N, K}), c = p.in("c", f16, {M, K});
+  Out out = p.out("out", f16, {M, N});
+  Axis m = p.grid(M, 64), n = p.all(N, 32);
+  Var acc = p.zeros(f32, {m, n});
+  for (Axis k : p.pipelined(K, 64)) acc += dot(a(m, k), b(n, k), k);
+  for (Axis k : p.pipelined(K, 64)) acc += dot(c(m, k), b(n, k), k);
+  out(m, n) = cast(f16, acc);
+  const Call one{{{"M", 40}, {"N", 32}, {"K", 200}}}, three{{{"M", 190}, {"N", 32}, {"K", 8}}};
+  const Case two{"two_loops", p.finish(), {one, three}, 0x1p-7};
+  for (const Call& call : two.calls) {
+    for (int stages : {1, 2, 3}) keeps_values(two, call, {.stages = stages, .share = Share::alternate});
+  }
+}
+
 /// What stands outside loops has a slot for each group: else one would wait for a use two phases ahead.
 TEST(RolesAlternate, EachGroupHasItsOwnSlotOfATile) {
   Case c = test::named_case("roles_attention");
