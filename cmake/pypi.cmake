@@ -5,7 +5,7 @@ if(NOT Python3_FOUND)
                       "Install it (Debian, Ubuntu: apt install python3 python3-pip), or name one: -DPython3_EXECUTABLE=FILE.")
 endif()
 
-if(DEFINED ENV{XDG_CACHE_HOME})
+if(IS_ABSOLUTE "$ENV{XDG_CACHE_HOME}")  # what is empty or relative counts as unset (XDG Base Directory Specification)
   set(TESSERA_DEPS_DEFAULT $ENV{XDG_CACHE_HOME}/tessera-deps)
 else()
   set(TESSERA_DEPS_DEFAULT $ENV{HOME}/.cache/tessera-deps)

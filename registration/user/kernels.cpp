@@ -88,6 +88,9 @@ std::vector<std::optional<c10::SymInt>> bind_dims(const Arguments& a) {
   auto name = a.names.begin();
   for (const TensorDecl& decl : a.program->tensors) {
     if (decl.output) continue;
+    const at::ScalarType dtype = scalar_type_of(decl.dtype);
+    TORCH_CHECK(tensor->scalar_type() == dtype, a.definition.name(), "(): expected ", *name, " of dtype ",
+                dtype, ", as its program has it, but got ", tensor->scalar_type());
     TORCH_CHECK(tensor->dim() == static_cast<int64_t>(decl.dims.size()), a.definition.name(), "(): expected ",
                 *name, " of ", decl.dims.size(), " dims, but got ", tensor->sym_sizes());
     for (std::size_t i = 0; i < decl.dims.size(); ++i) {

@@ -73,6 +73,26 @@ TEST(RegisterOperator, ChecksACallAgainstTheProgram) {
             "test::scaled(): expected shift on x's device cpu, but got meta");
 }
 
+/// out = x + y, of one dtype
+Program sum_of(const std::vector<DType>& dtypes) {
+  Builder p("sum");
+  Dim N = p.dim("N");
+  In x = p.in("x", dtypes.at(0), {N}), y = p.in("y", dtypes.at(0), {N});
+  Out out = p.out("out", dtypes.at(0), {N});
+  Axis n = p.grid(N, 32);
+  out(n) = x(n) + y(n);
+  return p.finish();
+}
+
+TEST(RegisterOperator, ChecksTheDtypeOfEveryTensor) {
+  static const UserOperator op = register_operator("test::sum_of(Tensor x, Tensor y) -> Tensor", sum_of);
+  EXPECT_NEAR_TENSOR(op(at::ones({8}), at::ones({8})), at::full({8}, 2), 0);
+  EXPECT_EQ(testing::error_of([] { op(at::ones({8}), at::ones({8}, at::kHalf)); }),
+            "test::sum_of(): expected y of dtype Float, as its program has it, but got Half");
+  EXPECT_EQ(testing::error_of([] { op(at::ones({8}, at::kInt), at::ones({8}, at::kLong)); }),
+            "test::sum_of(): expected y of dtype Int, as its program has it, but got Long");
+}
+
 TEST(RegisterOperator, HasNoGradient) {
   const Tensor x = at::ones({5, 40}).requires_grad_();
   EXPECT_EQ(testing::error_of([&] { scaled()(x, at::ones({40})).sum().backward(); }),
