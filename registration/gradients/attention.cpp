@@ -2,9 +2,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_scaled_dot_product_attention_math.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/zeros.h>
 #include <algorithm>
-#include <limits>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -22,12 +20,6 @@ using torch::autograd::variable_list;
 
 constexpr size_t kArguments = 7;  // of forward
 
-/// 0 where the mask is true, else -inf. ATen's products add a mask of any dtype.
-Tensor added(const Tensor& visible, const Tensor& query) {
-  return at::zeros_symint(visible.sym_sizes(), query.options())
-      .masked_fill(visible.logical_not(), -std::numeric_limits<double>::infinity());
-}
-
 /// Attention in ATen's differentiable products, which hold all scores: what second derivatives need.
 Tensor by_products(const AttentionArguments& a) {
   std::optional<Tensor> mask = a.mask;
@@ -37,7 +29,7 @@ Tensor by_products(const AttentionArguments& a) {
         at::ones_symint({a.query.sym_size(2), a.key.sym_size(2)}, a.query.options().dtype(at::kBool));
     mask = all.tril(std::clamp(a.diagonal, -kFar, kFar));
   }
-  if (mask.has_value() && mask->scalar_type() == at::kBool) mask = added(*mask, a.query);
+  if (mask.has_value()) mask = native::added_mask(*mask, a.query);
   return std::get<0>(at::_scaled_dot_product_attention_math(a.query, a.key, a.value, mask, 0.0, false, {},
                                                             a.scale, a.enable_gqa));
 }

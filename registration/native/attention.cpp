@@ -20,18 +20,20 @@ bool fails_fused(const AttentionArguments& a) {
   return aten_is_wrong(a) || !fits_grid(a);
 }
 
-/// Scores are held; takes what the fused operators do not. ATen's products add a mask of any dtype.
+/// Scores are held; takes what the fused operators do not.
 at::Tensor by_products(const AttentionArguments& a) {
-  std::optional<at::Tensor> mask = a.mask;
-  if (a.has_mask() && mask->scalar_type() == at::kBool) {
-    mask = at::zeros_symint(mask->sym_sizes(), a.query.options())
-               .masked_fill(mask->logical_not(), -std::numeric_limits<double>::infinity());
-  }
+  const std::optional<at::Tensor> mask = a.has_mask() ? added_mask(*a.mask, a.query) : a.mask;
   return std::get<0>(at::_scaled_dot_product_attention_math(a.query, a.key, a.value, mask, a.dropout_p,
                                                             a.is_causal, {}, a.scale, a.enable_gqa));
 }
 
 }  // namespace
+
+at::Tensor added_mask(const at::Tensor& mask, const at::Tensor& query) {
+  if (mask.scalar_type() != at::kBool) return mask;
+  return at::zeros_symint(mask.sym_sizes(), query.options())
+      .masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity());
+}
 
 bool composes_attention(const AttentionArguments& a) {
   return fails_fused(a) && a.dropout_p == 0 && !a.has_mask() && !is_empty(a);
@@ -40,7 +42,7 @@ bool composes_attention(const AttentionArguments& a) {
 at::Tensor attention(const AttentionArguments& a) {
   if (composes_attention(a)) return restride(std::get<0>(composed_attention(a)), a);
   // ATen's fused CPU kernel divides by the number of batches and of heads.
-  return restride(is_empty(a) || fails_fused(a) ? by_products(a) : attention_formula(a), a);
+  return restride(is_empty(a) ? by_products(a) : attention_formula(a), a);
 }
 
 at::Tensor attention_formula(const AttentionArguments& a) {

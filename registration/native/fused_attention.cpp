@@ -50,12 +50,17 @@ Outputs flash(const AttentionArguments& a) {
   return {std::get<0>(all).narrow(3, 0, a.value.size(3)), std::get<1>(all)};
 }
 
-Outputs efficient(const AttentionArguments& a) {
+/// Output, and logsumexp of rows up to a multiple of 32.
+Outputs efficient_padded(const AttentionArguments& a) {
   const auto all =
       at::_scaled_dot_product_efficient_attention(aligned(a.query), aligned(a.key), aligned(a.value), {},
                                                   /*compute_log_sumexp=*/true, 0.0, hides_keys(a), a.scale);
-  return {std::get<0>(all),
-          std::get<1>(all).narrow(2, 0, a.query.size(2))};  // it pads the rows to a multiple of 32
+  return {std::get<0>(all), std::get<1>(all)};
+}
+
+Outputs efficient(const AttentionArguments& a) {
+  const auto [output, logsumexp] = efficient_padded(a);
+  return {output, logsumexp.narrow(2, 0, a.query.size(2))};
 }
 
 Outputs cudnn(const AttentionArguments& a) {
@@ -79,7 +84,7 @@ Gradients flash_backward(const AttentionArguments& a, const AttentionOutputs& o)
           value.narrow(3, 0, a.value.size(3))};
 }
 
-/// Output, and logsumexp of rows up to a multiple of 32, as the backward takes it.
+/// As the backward takes them.
 Outputs efficient_outputs(const AttentionArguments& a, const AttentionOutputs& o) {
   if (a.query.scalar_type() != at::kFloat) {
     const int64_t missing = to_multiple(a.query.size(2), 32);
@@ -88,10 +93,7 @@ Outputs efficient_outputs(const AttentionArguments& a, const AttentionOutputs& o
   }
   // In fp32 the rounding of the scores in another kernel's forward would show: theirs is the same in both
   // directions.
-  const auto all =
-      at::_scaled_dot_product_efficient_attention(aligned(a.query), aligned(a.key), aligned(a.value), {},
-                                                  /*compute_log_sumexp=*/true, 0.0, hides_keys(a), a.scale);
-  return {std::get<0>(all), std::get<1>(all)};
+  return efficient_padded(a);
 }
 
 Gradients efficient_backward(const AttentionArguments& a, const AttentionOutputs& o) {

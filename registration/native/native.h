@@ -28,6 +28,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const At
 bool composes_attention(const AttentionArguments& a);
 bool composes_flash_attention(const AttentionArguments& a);
 
+/// The mask as ATen's products take it, which add one of any dtype: of a boolean one, 0 where it is true and
+/// -inf elsewhere, in query's dtype.
+at::Tensor added_mask(const at::Tensor& mask, const at::Tensor& query);
+
 /// The same values in whatever order ATen answers, in operators that functorch's transforms know.
 at::Tensor attention_formula(const AttentionArguments& a);
 std::tuple<at::Tensor, at::Tensor> flash_attention_formula(const AttentionArguments& a);
