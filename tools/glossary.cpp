@@ -10,12 +10,10 @@ namespace tessera::tools {
 namespace {
 
 bool waits(const Role& role) {
-  bool found = false;
-  for_each_inst(role.body, [&](const Inst& inst) {
+  return any_inst(role.body, [](const Inst& inst) {
     const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
-    found = found || (pass != nullptr && pass->step == SlotStep::wait);
+    return pass != nullptr && pass->step == SlotStep::wait;
   });
-  return found;
 }
 
 /// How many entries have the name.

@@ -17,10 +17,7 @@ std::string kernel_name(const Program& program) {
     bool tile = axis.kind != AxisKind::warps && axis.kind != AxisKind::part;
     if (tile && axis.extent > 1) name += fmt::format("_{}{}", axis.name, axis.extent);
   }
-  bool wgmma = false;
-  for_each_inst(program.body,
-                [&](const Inst& inst) { wgmma = wgmma || std::holds_alternative<IssueDot>(inst.op); });
-  return name + (wgmma ? "_wgmma" : uses_mma(program) ? "_mma" : "_plain");
+  return name + (holds<IssueDot>(program.body) ? "_wgmma" : uses_mma(program) ? "_mma" : "_plain");
 }
 
 /// Builds the parameter struct's text and the launch's recipe side by side. Authors may choose names that

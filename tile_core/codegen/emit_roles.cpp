@@ -11,14 +11,6 @@ namespace {
 constexpr int kRegisters = 65536;  // of a multiprocessor
 constexpr int kMostRegisters = 255;
 
-template <typename... Ops>
-bool holds(const Block& block) {
-  bool found = false;
-  for_each_inst(block,
-                [&](const Inst& inst) { found = found || (std::holds_alternative<Ops>(inst.op) || ...); });
-  return found;
-}
-
 bool releases(const PassSlot& pass) {
   return pass.step == SlotStep::release || pass.step == SlotStep::skip;
 }
@@ -27,23 +19,21 @@ bool releases(const PassSlot& pass) {
 
 /// One thread stores, and speaks for the instance where its slots go back at once.
 bool Emitter::needs_leader(const Role& role) const {
-  bool found = holds<CopyOut, CommitStores, WaitStores>(role.body);
-  for_each_inst(role.body, [&](const Inst& inst) {
+  if (role.elected) return false;
+  if (holds<CopyOut, CommitStores, WaitStores>(role.body)) return true;
+  return any_inst(role.body, [&](const Inst& inst) {
     const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
-    found = found || (pass != nullptr && releases(*pass) && protocols_.at(pass->slot.channel).blocks == 1 &&
-                      release_arrivals(p_, role, pass->slot.channel) == 1);
+    return pass != nullptr && releases(*pass) && protocols_.at(pass->slot.channel).blocks == 1 &&
+           release_arrivals(p_, role, pass->slot.channel) == 1;
   });
-  return found && !role.elected;
 }
 
 /// Whether slots that a role's threads release are written by other blocks, too.
 bool Emitter::releases_in_cluster(const Role& role) const {
-  bool found = false;
-  for_each_inst(role.body, [&](const Inst& inst) {
+  return !role.elected && any_inst(role.body, [&](const Inst& inst) {
     const PassSlot* pass = std::get_if<PassSlot>(&inst.op);
-    found = found || (pass != nullptr && releases(*pass) && protocols_.at(pass->slot.channel).blocks > 1);
+    return pass != nullptr && releases(*pass) && protocols_.at(pass->slot.channel).blocks > 1;
   });
-  return found && !role.elected;
 }
 
 /// What stands before the program: the numbers of threads, and of a program with roles its mbarriers.

@@ -120,4 +120,18 @@ void for_each_inst(BlockRef& block, Visit&& visit) {
   }
 }
 
+/// Whether `is(const Inst&)` holds for an instruction of a block, or of one inside of it.
+template <typename Is>
+bool any_inst(const Block& block, Is&& is) {
+  bool found = false;
+  for_each_inst(block, [&](const Inst& inst) { found = found || is(inst); });
+  return found;
+}
+
+/// Whether a block, or one inside of it, has one of these operations.
+template <typename... Ops>
+bool holds(const Block& block) {
+  return any_inst(block, [](const Inst& inst) { return holds_any<Ops...>(inst.op); });
+}
+
 }  // namespace tessera

@@ -46,12 +46,10 @@ const std::vector<Role>& roles_of(const Program& program) {
 }
 
 bool uses_mma(const Program& program) {
-  bool found = false;
-  for_each_inst(program.body, [&](const Inst& inst) {
+  return any_inst(program.body, [](const Inst& inst) {
     const DotShared* dot = std::get_if<DotShared>(&inst.op);
-    found = found || (dot != nullptr && dot->mma);
+    return dot != nullptr && dot->mma;
   });
-  return found;
 }
 
 std::int64_t elements(const Program& program, const Type& type) {

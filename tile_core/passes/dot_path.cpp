@@ -25,20 +25,13 @@ bool nests_dots(const Block& block, int depth) {
   });
 }
 
-bool holds(const Block& block, bool (*is)(const Inst&)) {
-  bool found = false;
-  for_each_inst(block, [&](const Inst& inst) { found = found || is(inst); });
-  return found;
-}
-
 /// Whether a loop stands beside a dot in the dot's loop.
 bool nests_loops(const Block& block) {
   return std::any_of(block.insts.begin(), block.insts.end(), [](const Inst& inst) {
     const Loop* loop = std::get_if<Loop>(&inst.op);
     if (loop == nullptr) return false;
     if (loop->axis == AxisId::none) return nests_loops(loop->body);
-    return holds(loop->body, [](const Inst& i) { return std::holds_alternative<Dot>(i.op); }) &&
-           holds(loop->body, [](const Inst& i) { return std::holds_alternative<Loop>(i.op); });
+    return holds<Dot>(loop->body) && holds<Loop>(loop->body);
   });
 }
 

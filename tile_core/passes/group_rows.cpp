@@ -57,10 +57,7 @@ bool GroupRows::stop_sooner(const Loop& loop) const {
   for (ValueId id : loop.parameters) {  // what all groups hold has to be the same in all
     if (!b_.in().type(id).has(part_.of)) return false;
   }
-  bool stores = false;
-  for_each_inst(loop.body,
-                [&](const Inst& inst) { stores = stores || std::holds_alternative<Store>(inst.op); });
-  if (stores) return false;
+  if (holds<Store>(loop.body)) return false;
   const int before = b_.in().axis(part_.of).extent - b_.out().axis(part_.to).extent;
   return before >= b_.in().axis(loop.axis).extent;
 }
