@@ -20,6 +20,7 @@ class Solver {
         context_(context),
         uses_(program),
         path_(dot_path_of(program, context)),
+        row_groups_(sharing_of(program, context).row_groups()),
         layouts_(program.types.size()) {}
 
   LayoutMap run() {
@@ -57,10 +58,9 @@ class Solver {
   /// An operand in registers has its contracted axis where an accumulator has its columns.
   void wgmma(ValueId result, const Dot& dot) {
     DotAxes axes = dot_axes(p_, dot);
-    const int groups = sharing_of(p_, context_).row_groups();
     dot_ = axes;
-    layouts_.set(result, wgmma_layout(p_, axes.rows, axes.columns, groups));
-    if (in_registers(dot.a)) layouts_.set(dot.a, wgmma_layout(p_, axes.rows, dot.axis, groups));
+    layouts_.set(result, wgmma_layout(p_, axes.rows, axes.columns, row_groups_));
+    if (in_registers(dot.a)) layouts_.set(dot.a, wgmma_layout(p_, axes.rows, dot.axis, row_groups_));
   }
 
   void mma(ValueId result, const Dot& dot) {
@@ -178,10 +178,7 @@ class Solver {
   }
 
   Layout along(const std::vector<AxisId>& axes, AxisId contiguous, int vector) const {
-    if (path_ == DotPath::wgmma) {
-      const int groups = sharing_of(p_, context_).row_groups();
-      return layout_beside_wgmma(p_, axes, contiguous, vector, dot_, groups);
-    }
+    if (path_ == DotPath::wgmma) return layout_beside_wgmma(p_, axes, contiguous, vector, dot_, row_groups_);
     return access_layout(p_, axes, contiguous, vector, p_.launch.warps);
   }
 
@@ -198,7 +195,8 @@ class Solver {
   const PassContext& context_;
   Uses uses_;
   DotPath path_;
-  DotAxes dot_;  // of the last wgmma
+  int row_groups_;  // of wgmma
+  DotAxes dot_;     // of the last one
   LayoutMap layouts_;
 };
 

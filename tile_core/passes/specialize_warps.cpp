@@ -119,7 +119,7 @@ class Consumer : RoleWriter {
 
   void instruction(const Inst& inst) override {
     const Loop* loop = std::get_if<Loop>(&inst.op);
-    if (loop != nullptr && loop->axis == AxisId::none) return tiles(inst, *loop);
+    if (loop != nullptr && loop->axis == AxisId::none) return tile_loop(inst, *loop);
     if (loop != nullptr) return inner_loop(inst, *loop);
     if (const Stream* stream = stream_of(inst)) return view(inst, *stream);
     Op op = rows_.of(b_.mapped(inst.op));
@@ -127,14 +127,11 @@ class Consumer : RoleWriter {
     b_.replace(inst.result(), b_.emit(std::move(op), rows_.of(p_.type(inst.result())), inst.loc));
   }
 
-  void tiles(const Inst& inst, const Loop& old) {
-    for (const Inst& inner : old.body.insts) {
-      const Loop* loop = std::get_if<Loop>(&inner.op);
-      if (loop == nullptr || !streams(*loop)) continue;
-      if (first_of_tile_ == nullptr) first_of_tile_ = loop;
-      last_of_tile_ = loop;
-    }
-    tile_loop(inst, old);
+  /// Of a range of streams, in the order of the program, the first loop that one feeds.
+  template <typename Iterator>
+  static const Loop* first_fed(Iterator begin, Iterator end) {
+    auto found = std::find_if(begin, end, [](const Stream& stream) { return stream.loop != nullptr; });
+    return found == end ? nullptr : found->loop;
   }
 
   /// Groups that alternate take one turn for all dots of a tile: each waits for slots in the order in which
@@ -152,7 +149,8 @@ class Consumer : RoleWriter {
       loop.carried.push_back(b_.map(old.carried[i]));
       loop.parameters.push_back(b_.define(old.parameters[i], rows_.of(p_.type(old.parameters[i]))));
     }
-    if (alternates() && &old == first_of_tile_) b_.statement(TakeTurn{}, inst.loc);
+    if (alternates() && &old == first_fed(streams_.begin(), streams_.end()))
+      b_.statement(TakeTurn{}, inst.loc);
     Block* outer = b_.enter(&loop.body);
     block(old.body);
     for (ValueId id : old.body.yields) loop.body.yields.push_back(b_.map(id));
@@ -162,7 +160,8 @@ class Consumer : RoleWriter {
     const ValueId end = loop.end, first = loop.first_ticket;
     result.op = std::move(loop);
     b_.add(std::move(result));
-    if (alternates() && &old == last_of_tile_) b_.statement(PassTurn{}, inst.loc);
+    if (alternates() && &old == first_fed(streams_.rbegin(), streams_.rend()))
+      b_.statement(PassTurn{}, inst.loc);
     if (sooner && streams(old)) skip_rest(old, end, first, inst.loc);
   }
 
@@ -199,8 +198,6 @@ class Consumer : RoleWriter {
   }
 
   GroupRows rows_;
-  const Loop* first_of_tile_ = nullptr;  // of the loops in a tile that streams feed
-  const Loop* last_of_tile_ = nullptr;
 };
 
 AxisId rows_of(const Program& p) {
