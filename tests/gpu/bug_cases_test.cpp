@@ -5,8 +5,6 @@
 #include <fstream>
 #include <functional>
 #include <thread>
-#include <torch/csrc/jit/ir/irparser.h>
-#include <torch/script.h>
 #include <unistd.h>
 
 #include "perf/bench.h"
@@ -14,6 +12,7 @@
 #include "tessera/ops.h"
 #include "tessera/policy.h"
 #include "tests/gpu/gpu.h"
+#include "tests/registration/scripted.h"
 
 /// Public bug cases, by their number in docs/bug_cases.md: sizes at an edge, memory, measurement, scripts.
 namespace tessera::test {
@@ -277,17 +276,6 @@ graph(%x : Tensor, %w : Tensor, %b : Tensor):
   %z : Tensor = tessera::softmax(%y, %last, %none)
   return (%z))IR";
 
-/// A module whose forward is the graph.
-torch::jit::Module module_of(const std::string& text) {
-  auto graph = std::make_shared<torch::jit::Graph>();
-  torch::jit::parseIR(text, graph.get());
-  torch::jit::Module module("mine");
-  graph->insertInput(0, "self")->setType(module.type());
-  module.type()->addMethod(module._ivalue()->compilation_unit()->create_function(
-      c10::QualifiedName(module.type()->name()->qualifiedName(), "forward"), graph));
-  return module;
-}
-
 at::Tensor expected_of(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b) {
   return at::softmax(at::gelu(at::linear(x.to(at::kDouble), w.to(at::kDouble), b.to(at::kDouble)), "tanh"),
                      -1);
@@ -295,7 +283,7 @@ at::Tensor expected_of(const at::Tensor& x, const at::Tensor& w, const at::Tenso
 
 TEST(PublicBugs, B97_OneModuleInManyThreads) {
   TESSERA_NEEDS_GPU();
-  torch::jit::Module module = module_of(kAll);
+  torch::jit::Module module = testing::module_of(kAll);
   std::vector<std::thread> threads;
   std::atomic<int> right = 0;
   for (int thread = 0; thread < 8; ++thread) {
@@ -315,7 +303,7 @@ TEST(PublicBugs, B97_OneModuleInManyThreads) {
 
 TEST(PublicBugs, B128_AFrozenModuleMovesToTheDevice) {
   TESSERA_NEEDS_GPU();
-  torch::jit::Module module = module_of(kAll);
+  torch::jit::Module module = testing::module_of(kAll);
   module.eval();
   std::stringstream file;
   torch::jit::freeze(module).save(file);

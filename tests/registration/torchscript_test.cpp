@@ -6,6 +6,7 @@
 #include <torch/script.h>
 
 #include "tessera/ops.h"
+#include "tests/registration/scripted.h"
 #include "tests/registration/support.h"
 
 namespace tessera {
@@ -20,17 +21,6 @@ Tensor run(const std::string& text, const std::vector<c10::IValue>& inputs) {
   torch::jit::Stack stack(inputs);
   executor.run(stack);
   return stack.at(0).toTensor();
-}
-
-/// A module whose forward is the graph.
-torch::jit::Module module_of(const std::string& text) {
-  auto graph = std::make_shared<torch::jit::Graph>();
-  torch::jit::parseIR(text, graph.get());
-  torch::jit::Module module("mine");
-  graph->insertInput(0, "self")->setType(module.type());
-  module.type()->addMethod(module._ivalue()->compilation_unit()->create_function(
-      c10::QualifiedName(module.type()->name()->qualifiedName(), "forward"), graph));
-  return module;
 }
 
 constexpr const char* kGelu = R"IR(
@@ -68,14 +58,14 @@ TEST(TorchScript, GradientsFlowThroughAGraph) {
 
 TEST(TorchScript, SavesAndLoads) {
   std::stringstream file;
-  module_of(kGelu).save(file);
+  testing::module_of(kGelu).save(file);
   torch::jit::Module loaded = torch::jit::load(file);
   const Tensor x = at::randn({3, 4}), w = at::randn({5, 4}), b = at::randn({5});
   EXPECT_TRUE(at::equal(loaded.forward({x, w, b}).toTensor(), tessera::linear_gelu(x, w, b, "tanh")));
 }
 
 TEST(TorchScript, B128_Freezes) {
-  torch::jit::Module module = module_of(kGelu);
+  torch::jit::Module module = testing::module_of(kGelu);
   module.eval();
   const torch::jit::Module frozen = torch::jit::freeze(module);
   std::stringstream file;
@@ -97,7 +87,7 @@ graph(%x : Tensor):
 }
 
 TEST(TorchScript, B97_OneModuleInManyThreads) {
-  torch::jit::Module module = module_of(kGelu);
+  torch::jit::Module module = testing::module_of(kGelu);
   std::vector<std::thread> threads;
   std::atomic<int> right = 0;
   for (int thread = 0; thread < 8; ++thread) {
