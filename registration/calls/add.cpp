@@ -1,4 +1,5 @@
 #include <ATen/ExpandUtils.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/result_type.h>
 #include <array>
 #include <c10/util/strides.h>
@@ -60,6 +61,13 @@ at::DimVector iteration_order(const std::array<at::DimVector, 2>& operands, at::
   return order;
 }
 
+/// What at::TensorIterator sees of a tensor on the CPU: a dense copy where it promotes one that is not.
+at::Tensor iterated(const at::Tensor& t, at::ScalarType dtype) {
+  if (t.scalar_type() == dtype || t.is_non_overlapping_and_dense()) return t;
+  return at::empty_strided(t.sizes(), at::infer_dense_strides(t.sizes(), t.strides()),
+                           t.options().device(at::kMeta));
+}
+
 /// The strides that at::TensorIterator gives the result of tensors of one shape and one layout, where strides
 /// along dims of size 1 say nothing; none where it orders dims.
 std::optional<at::DimVector> common_layout(const AddArguments& a) {
@@ -94,10 +102,8 @@ void* data_of(const at::Tensor& t) {
   return t.is_meta() ? nullptr : const_cast<void*>(t.const_data_ptr());
 }
 
-}  // namespace
-
-AddOutput output_of(const AddArguments& a) {
-  AddOutput output{at::result_type(a.self, a.other), {}, {}};
+AddOutput iterated_output(const AddArguments& a, at::ScalarType dtype) {
+  AddOutput output{dtype, {}, {}};
   if (std::optional<at::DimVector> strides = common_layout(a)) {
     output.sizes = a.self.sizes();
     output.strides = std::move(*strides);
@@ -115,6 +121,15 @@ AddOutput output_of(const AddArguments& a) {
     stride *= output.sizes[order[i]];
   }
   return output;
+}
+
+}  // namespace
+
+AddOutput output_of(const AddArguments& a) {
+  const at::ScalarType dtype = at::result_type(a.self, a.other);
+  if (!a.self.is_cpu() || a.self.scalar_type() == a.other.scalar_type()) return iterated_output(a, dtype);
+  const at::Tensor self = iterated(a.self, dtype), other = iterated(a.other, dtype);
+  return iterated_output({self, other}, dtype);
 }
 
 Call call_of(const AddArguments& a, const AddOutput& output) {

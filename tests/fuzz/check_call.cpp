@@ -54,27 +54,45 @@ double slack_of(at::ScalarType dtype) {
 /// What a result may be away from the reference besides what native is: the contract's rule holds for the
 /// worst of three seeds of many numbers, and here native's error may be 0 by luck.
 struct Allowance {
-  double factor = perf::kForward;  ///< times native's error
-  double half_ulps = 1;            ///< of the largest magnitude, where native's error is less
-  double least_magnitude = 0;      ///< of what is added up, beside which a result may be small
+  double factor = perf::kForward;     ///< times native's error
+  double half_ulps = 1;               ///< of the largest magnitude, where native's error is less
+  double least_magnitude = 0;         ///< of what is added up, beside which a result may be small
+  double largest_score = 0;           ///< in f32, of which half an ulp is a relative error of the weights
+  at::ScalarType dtype = at::kFloat;  ///< that values on the way were rounded to
 };
-/// Attention's backward starts from the output as it was rounded.
-constexpr Allowance kGradients{.factor = perf::kGradient, .half_ulps = 4, .least_magnitude = 2};
 
-/// Empty, or how a result is farther from the reference than it may be.
-std::string too_far(const at::Tensor& result, const at::Tensor& native, const at::Tensor& reference,
+/// Empty, or how a result is farther from the reference than it may be. Of several native results the one
+/// that is farthest counts.
+std::string too_far(const at::Tensor& result, const Tensors& natives, const at::Tensor& reference,
                     const Allowance& allowance) {
   if (result.sizes() != reference.sizes())
     return fmt::format("sizes [{}] instead of [{}]", fmt::join(result.sizes(), ", "),
                        fmt::join(reference.sizes(), ", "));
   const perf::Error ours = perf::error_of(result, reference);
-  const perf::Error theirs = native.defined() ? perf::error_of(native, reference) : perf::Error{};
   const double magnitude = std::max(ours.magnitude, allowance.least_magnitude);
-  const double least = ulp_of(result.scalar_type()) / 2 * magnitude * allowance.half_ulps;
-  const double native_error = std::isfinite(theirs.maximum) ? std::max(theirs.maximum, least) : least;
-  const double allowed = allowance.factor * native_error + slack_of(result.scalar_type()) * magnitude;
+  double native_error =
+      (ulp_of(allowance.dtype) * allowance.half_ulps + ulp_of(at::kFloat) * allowance.largest_score) / 2 *
+      magnitude;
+  for (const at::Tensor& native : natives) {
+    const double error = perf::error_of(native, reference).maximum;
+    if (std::isfinite(error)) native_error = std::max(native_error, error);
+  }
+  const double allowed = allowance.factor * native_error + slack_of(allowance.dtype) * magnitude;
   if (ours.maximum <= allowed) return "";
-  return fmt::format("error {:.3g}, native's is {:.3g}, of {:.3g}", ours.maximum, theirs.maximum, magnitude);
+  return fmt::format("error {:.3g}, native's is {:.3g}, of {:.3g}", ours.maximum, native_error, magnitude);
+}
+
+/// The results at one place of those that have as many.
+Tensors each_at(std::size_t place, const std::vector<Tensors>& results) {
+  Tensors found;
+  for (const Tensors& r : results) {
+    if (place < r.size()) found.push_back(r[place]);
+  }
+  return found;
+}
+
+at::ScalarType coarser_of(at::ScalarType a, at::ScalarType b) {
+  return ulp_of(a) < ulp_of(b) ? b : a;
 }
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
@@ -117,6 +135,16 @@ class CallCheck {
             fmt::format("{}\npolicy {}", call_.text, policy() == Policy::tile ? "tile" : "auto")};
   }
 
+  /// Attention rounds its weights and its result, and its backward starts from both.
+  Allowance allowance_of(const Tensors& inputs) const {
+    Allowance result{.least_magnitude = call_.terms};
+    if (call_.largest_score) {
+      result.half_ulps = 2;
+      result.largest_score = call_.largest_score(inputs);
+    }
+    return result;
+  }
+
   void values() {
     const Outcome native = outcome_of<std::exception>(call_.native, call_.tensors);
     const Outcome mine = outcome_of<c10::Error>(call_.ours, call_.tensors);
@@ -129,11 +157,13 @@ class CallCheck {
         throw failure_of("values", "not ATen's bits or strides");
       return;
     }
-    const Tensors reference = call_.formula(in_float64(call_.tensors));
+    const Tensors inputs = in_float64(call_.tensors), reference = call_.formula(inputs);
+    Allowance allowance = allowance_of(inputs);
+    std::vector<Tensors> natives = {native.results};
+    if (call_.fused) natives.push_back(outcome_of<std::exception>(call_.fused, call_.tensors).results);
     for (std::size_t i = 0; i < reference.size(); ++i) {
-      const at::Tensor theirs = i < native.results.size() ? native.results[i] : at::Tensor();
-      const std::string far =
-          too_far(mine.results[i], theirs, reference[i], {.least_magnitude = call_.sums ? 1.0 : 0.0});
+      allowance.dtype = mine.results[i].scalar_type();
+      const std::string far = too_far(mine.results[i], each_at(i, natives), reference[i], allowance);
       if (!far.empty()) throw failure_of(fmt::format("values of result {}", i), far);
     }
   }
@@ -166,10 +196,17 @@ class CallCheck {
       return;
     }
     ++counts_["gradients"];
-    const Tensors native = gradients(call_.native, call_.tensors, grad);
+    std::vector<Tensors> natives = {gradients(call_.native, call_.tensors, grad)};
+    if (call_.fused) natives.push_back(gradients(call_.fused, call_.tensors, grad));
     const Tensors reference = gradients(call_.formula, reference_inputs, grad);
+    Allowance allowance = allowance_of(reference_inputs);
+    allowance.factor = perf::kGradient;
+    allowance.half_ulps = 4;
+    allowance.least_magnitude = call_.gradient_terms;
+    const at::ScalarType output = call_.native(call_.tensors).front().scalar_type();
     for (std::size_t i = 0; i < mine.size(); ++i) {
-      const std::string far = too_far(mine[i], native[i], reference[i], kGradients);
+      allowance.dtype = coarser_of(mine[i].scalar_type(), output);
+      const std::string far = too_far(mine[i], each_at(i, natives), reference[i], allowance);
       if (!far.empty()) throw failure_of(fmt::format("gradient {}", i), far);
     }
   }

@@ -123,7 +123,7 @@ void CallMaker::linear() {
   tensor(input, dtype_);
   tensor({N, K}, dtype_);
   if (has_bias) tensor({N}, dtype_);
-  call_.sums = true;
+  call_.terms = 1;
   call_.text = (activation.empty() ? "linear" : "linear_gelu " + activation) + call_.text;
   const auto bias = [](const Tensors& t) { return t.size() > 2 ? std::optional(t[2]) : std::nullopt; };
   call_.ours = [=](const Tensors& t) {
@@ -144,13 +144,21 @@ struct AttentionFlags {
   bool has_logsumexp = false;
 };
 
-/// softmax(scale q k^T + mask) v; a row that sees no key gives 0 and -inf.
-Tensors attention_formula(const Tensors& t, const AttentionFlags& flags) {
-  const std::int64_t group = t[0].size(1) / std::max<std::int64_t>(t[1].size(1), 1);
-  const at::Tensor key = t[1].repeat_interleave(group, 1), value = t[2].repeat_interleave(group, 1);
+/// Key or value with a head for each of the query's.
+at::Tensor for_each_head(const at::Tensor& t, const at::Tensor& query) {
+  return t.repeat_interleave(query.size(1) / std::max<std::int64_t>(t.size(1), 1), 1);
+}
+
+/// scale q k^T, before any mask.
+at::Tensor scores_of(const Tensors& t, const AttentionFlags& flags) {
   const double scale =
       flags.scale.value_or(1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(t[0].size(3), 1))));
-  at::Tensor scores = t[0].matmul(key.transpose(-2, -1)) * scale;
+  return t[0].matmul(for_each_head(t[1], t[0]).transpose(-2, -1)) * scale;
+}
+
+/// softmax(scale q k^T + mask) v; a row that sees no key gives 0 and -inf.
+Tensors attention_formula(const Tensors& t, const AttentionFlags& flags) {
+  at::Tensor scores = scores_of(t, flags);
   if (t.size() > 3)
     scores =
         t[3].scalar_type() == at::kBool ? scores.masked_fill(t[3].logical_not(), kHidden) : scores + t[3];
@@ -161,7 +169,7 @@ Tensors attention_formula(const Tensors& t, const AttentionFlags& flags) {
   }
   const at::Tensor blind = scores.eq(kHidden).all(-1, true);
   const at::Tensor weights = scores.masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0);
-  Tensors result = {weights.matmul(value)};
+  Tensors result = {weights.matmul(for_each_head(t[2], t[0]))};
   if (flags.has_logsumexp) result.push_back(scores.logsumexp(-1));
   return result;
 }
@@ -177,8 +185,17 @@ at::Tensor native_attention(const Tensors& t, const AttentionFlags& flags, bool 
         at::ones({t[0].size(2), t[1].size(2)}, t[0].options().dtype(at::kBool)).tril(flags.diagonal);
     mask = at::zeros(visible.sizes(), t[0].options()).masked_fill(visible.logical_not(), kHidden);
   }
-  return std::get<0>(
-      at::_scaled_dot_product_attention_math(t[0], t[1], t[2], mask, 0, false, {}, flags.scale, grouped));
+  const bool by_hand = grouped && t[0].numel() == 0;  // ATen cannot repeat what is empty
+  const at::Tensor key = by_hand ? for_each_head(t[1], t[0]) : t[1],
+                   value = by_hand ? for_each_head(t[2], t[0]) : t[2];
+  return std::get<0>(at::_scaled_dot_product_attention_math(t[0], key, value, mask, 0, false, {}, flags.scale,
+                                                            grouped && !by_hand));
+}
+
+/// ATen's kernel for a call that it knows too.
+at::Tensor fused_attention(const Tensors& t, const AttentionFlags& flags, bool grouped) {
+  const std::optional<at::Tensor> mask = t.size() > 3 ? std::optional(t[3]) : std::nullopt;
+  return at::scaled_dot_product_attention(t[0], t[1], t[2], mask, 0, flags.causal, flags.scale, grouped);
 }
 
 void CallMaker::attention() {
@@ -198,8 +215,9 @@ void CallMaker::attention() {
         c_.of(std::vector<Sizes>{{S, T}, {B, 1, 1, T}, {1, H, S, T}, {B, H, S, T}, {H, S, 1}});
     tensor(shape, c_.of({at::kBool, dtype_}));
   }
-  const bool grouped = G != H;
-  call_.sums = true;
+  const bool grouped = G != H || flags.has_logsumexp;  // flash_attention always shares heads
+  call_.terms = 1;
+  call_.gradient_terms *= std::max(1.0, std::abs(flags.scale.value_or(1)));
   call_.text =
       fmt::format("{} causal {} diagonal {} scale {}{}",
                   flags.has_logsumexp ? "flash_attention" : "scaled_dot_product_attention", flags.causal,
@@ -215,7 +233,13 @@ void CallMaker::attention() {
         tessera::scaled_dot_product_attention(t[0], t[1], t[2], mask, 0, flags.causal, flags.scale, grouped)};
   };
   call_.native = [=](const Tensors& t) { return Tensors{native_attention(t, flags, grouped)}; };
+  if (flags.diagonal == 0)
+    call_.fused = [=](const Tensors& t) { return Tensors{fused_attention(t, flags, grouped)}; };
   call_.formula = [=](const Tensors& t) { return attention_formula(t, flags); };
+  call_.largest_score = [=](const Tensors& t) {
+    const at::Tensor scores = scores_of(t, flags);
+    return scores.numel() == 0 ? 0 : scores.abs().max().item<double>();
+  };
 }
 
 }  // namespace

@@ -16,10 +16,14 @@ struct OperatorCall {
   Tensors tensors;
   std::function<Tensors(const Tensors&)> ours;
   std::function<Tensors(const Tensors&)> native;
-  std::function<Tensors(const Tensors&)> formula;  ///< of tensors in float64, differentiable
-  bool sums = false;                               ///< results may be small beside what was added up
-  bool is_exact = false;                           ///< bitwise ATen's, strides too
-  bool is_spoiled = false;                         ///< one tensor was given another size, rank or dtype
+  /// Native as ATen runs it, by the kernel of its choice, where `native` is a formula of ATen's; else none.
+  std::function<Tensors(const Tensors&)> fused;
+  std::function<Tensors(const Tensors&)> formula;       ///< of tensors in float64, differentiable
+  std::function<double(const Tensors&)> largest_score;  ///< attention's, its magnitude; else none
+  double terms = 0;           ///< the size of what results add up, beside which they may be small
+  double gradient_terms = 2;  ///< the same of gradients
+  bool is_exact = false;      ///< bitwise ATen's, strides too
+  bool is_spoiled = false;    ///< one tensor was given another size, rank or dtype
 };
 
 /// Random shapes, up to about `largest` a dim, strides, dtypes, masks and flags.

@@ -61,12 +61,19 @@ TEST_P(Values, AddHasTheStridesOfAten) {
                                      at::randn({1, 2, 1}).transpose(0, 1),  // strides along dims of size 1
                                      at::randn({1, 3, 2}).slice(2, 0, 1),
                                      at::randn({1, 1, 4}).slice(2, 1, 2),
+                                     at::randn({3, 4}).slice(1, 1, 2),
+                                     at::randn({1, 3}).permute({1, 0}),
+                                     at::randn({1, 1, 1}).expand({1, 1, 4}),
+                                     at::randn({4, 1, 1}).permute({2, 1, 0}),
                                      at::randn({})};
-  for (const Tensor& x : views) {
-    for (const Tensor& y : views) {
-      const Tensor got = tessera::add(x, y), expected = at::add(x, y);
-      EXPECT_EQ(got.strides(), expected.strides()) << x.strides() << y.strides();
-      EXPECT_TRUE(at::equal(got, expected)) << x.strides() << y.strides();
+  for (const at::ScalarType dtype : {at::kFloat, at::kHalf}) {  // promoted on the CPU: ATen copies it first
+    for (const Tensor& view : views) {
+      const Tensor x = at::randn({64}).to(dtype).as_strided(view.sizes(), view.strides());
+      for (const Tensor& y : views) {
+        const Tensor got = tessera::add(x, y), expected = at::add(x, y);
+        EXPECT_EQ(got.strides(), expected.strides()) << dtype << x.strides() << y.strides();
+        EXPECT_TRUE(at::equal(got, expected)) << dtype << x.strides() << y.strides();
+      }
     }
   }
 }
