@@ -192,10 +192,11 @@ at::Tensor native_attention(const Tensors& t, const AttentionFlags& flags, bool 
                                                             grouped && !by_hand));
 }
 
-/// ATen's kernel for a call that it knows too.
+/// ATen's kernel for a call that it knows too, of dense tensors, which its fused kernels take.
 at::Tensor fused_attention(const Tensors& t, const AttentionFlags& flags, bool grouped) {
   const std::optional<at::Tensor> mask = t.size() > 3 ? std::optional(t[3]) : std::nullopt;
-  return at::scaled_dot_product_attention(t[0], t[1], t[2], mask, 0, flags.causal, flags.scale, grouped);
+  return at::scaled_dot_product_attention(t[0].contiguous(), t[1].contiguous(), t[2].contiguous(), mask, 0,
+                                          flags.causal, flags.scale, grouped);
 }
 
 void CallMaker::attention() {
