@@ -156,6 +156,11 @@ at::Tensor scores_of(const Tensors& t, const AttentionFlags& flags) {
   return t[0].matmul(for_each_head(t[1], t[0]).transpose(-2, -1)) * scale;
 }
 
+/// Of causal attention: true where a row sees a key.
+at::Tensor visible_keys(const Tensors& t, std::int64_t diagonal) {
+  return at::ones({t[0].size(2), t[1].size(2)}, t[0].options().dtype(at::kBool)).tril(diagonal);
+}
+
 /// softmax(scale q k^T + mask) v; a row that sees no key gives 0 and -inf.
 Tensors attention_formula(const Tensors& t, const AttentionFlags& flags) {
   at::Tensor scores = scores_of(t, flags);
@@ -163,9 +168,7 @@ Tensors attention_formula(const Tensors& t, const AttentionFlags& flags) {
     scores =
         t[3].scalar_type() == at::kBool ? scores.masked_fill(t[3].logical_not(), kHidden) : scores + t[3];
   if (flags.causal) {
-    const at::Tensor visible =
-        at::ones({scores.size(-2), scores.size(-1)}, scores.options().dtype(at::kBool)).tril(flags.diagonal);
-    scores = scores.masked_fill(visible.logical_not(), kHidden);
+    scores = scores.masked_fill(visible_keys(t, flags.diagonal).logical_not(), kHidden);
   }
   const at::Tensor blind = scores.eq(kHidden).all(-1, true);
   const at::Tensor weights = scores.masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0);
@@ -181,8 +184,7 @@ at::Tensor native_attention(const Tensors& t, const AttentionFlags& flags, bool 
   if (mask && mask->scalar_type() == at::kBool)
     mask = at::zeros(mask->sizes(), t[0].options()).masked_fill(mask->logical_not(), kHidden);
   if (flags.causal) {
-    const at::Tensor visible =
-        at::ones({t[0].size(2), t[1].size(2)}, t[0].options().dtype(at::kBool)).tril(flags.diagonal);
+    const at::Tensor visible = visible_keys(t, flags.diagonal);
     mask = at::zeros(visible.sizes(), t[0].options()).masked_fill(visible.logical_not(), kHidden);
   }
   const bool by_hand = grouped && t[0].numel() == 0;  // ATen cannot repeat what is empty
@@ -192,11 +194,12 @@ at::Tensor native_attention(const Tensors& t, const AttentionFlags& flags, bool 
                                                             grouped && !by_hand));
 }
 
-/// ATen's kernel for a call that it knows too, of dense tensors, which its fused kernels take.
+/// ATen's kernel of its choice, of dense tensors, which its fused kernels take.
 at::Tensor fused_attention(const Tensors& t, const AttentionFlags& flags, bool grouped) {
-  const std::optional<at::Tensor> mask = t.size() > 3 ? std::optional(t[3]) : std::nullopt;
+  std::optional<at::Tensor> mask = t.size() > 3 ? std::optional(t[3]) : std::nullopt;
+  if (flags.causal) mask = visible_keys(t, flags.diagonal);
   return at::scaled_dot_product_attention(t[0].contiguous(), t[1].contiguous(), t[2].contiguous(), mask, 0,
-                                          flags.causal, flags.scale, grouped);
+                                          false, flags.scale, grouped);
 }
 
 void CallMaker::attention() {
@@ -234,8 +237,7 @@ void CallMaker::attention() {
         tessera::scaled_dot_product_attention(t[0], t[1], t[2], mask, 0, flags.causal, flags.scale, grouped)};
   };
   call_.native = [=](const Tensors& t) { return Tensors{native_attention(t, flags, grouped)}; };
-  if (flags.diagonal == 0)
-    call_.fused = [=](const Tensors& t) { return Tensors{fused_attention(t, flags, grouped)}; };
+  call_.fused = [=](const Tensors& t) { return Tensors{fused_attention(t, flags, grouped)}; };
   call_.formula = [=](const Tensors& t) { return attention_formula(t, flags); };
   call_.largest_score = [=](const Tensors& t) {
     const at::Tensor scores = scores_of(t, flags);
