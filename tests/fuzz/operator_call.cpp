@@ -194,12 +194,13 @@ at::Tensor native_attention(const Tensors& t, const AttentionFlags& flags, bool 
                                                             grouped && !by_hand));
 }
 
-/// ATen's kernel of its choice, of dense tensors, which its fused kernels take.
-at::Tensor fused_attention(const Tensors& t, const AttentionFlags& flags, bool grouped) {
+/// ATen's kernel of its choice, of dense and aligned tensors, which its fused kernels take.
+at::Tensor fused_attention(const Tensors& given, const AttentionFlags& flags, bool grouped) {
+  Tensors t;
+  for (const at::Tensor& x : given) t.push_back(x.clone(at::MemoryFormat::Contiguous));
   std::optional<at::Tensor> mask = t.size() > 3 ? std::optional(t[3]) : std::nullopt;
   if (flags.causal) mask = visible_keys(t, flags.diagonal);
-  return at::scaled_dot_product_attention(t[0].contiguous(), t[1].contiguous(), t[2].contiguous(), mask, 0,
-                                          false, flags.scale, grouped);
+  return at::scaled_dot_product_attention(t[0], t[1], t[2], mask, 0, false, flags.scale, grouped);
 }
 
 void CallMaker::attention() {
