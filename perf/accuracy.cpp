@@ -104,6 +104,7 @@ Accuracy measure_gradient_accuracy(const CallSpec& spec, const std::string& devi
   for (int seed = 0; seed < seeds; ++seed) {
     const Tensors inputs = make_inputs(spec, device, static_cast<std::uint64_t>(seed));
     const at::Tensor output = run_native(spec, inputs).front();
+    at::manual_seed(static_cast<std::uint64_t>(seed));
     const at::Tensor grad = at::randn(output.sizes(), output.options().dtype(at::kFloat)).to(output.dtype());
     worst =
         worse(compare(gradients(inputs, grad, [&](const Tensors& x) { return run_tessera(spec, x).front(); }),

@@ -85,6 +85,22 @@ attention 2x32x4096x128 --causal --kv-heads 8
 attention 8x32x1x128 --kv-length 8192
 attention 4x16x1024x64 --dtype f32
 
+[odd]
+linear 333x520x776
+linear 512x1001x1024
+linear 512x1024x777
+linear_gelu 333x520x776
+linear_gelu 1000x1001x777
+attention 4x8x300x40
+attention 4x8x300x72
+attention 4x8x300x80 --causal
+attention 4x8x300x100
+attention 4x8x1x80 --kv-length 300
+attention 4x8x17x100 --kv-length 300
+attention 4x8x300x72 --mask bool
+attention 4x8x300x100 --mask added
+attention 4x8x299x40 --causal --dtype f16
+
 [block]
 linear 8192x1024x1536
 linear 8192x1024x1024

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
+#include <ATen/ops/_scaled_dot_product_cudnn_attention_backward.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention_backward.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention.h>
@@ -84,6 +85,20 @@ Gradients flash_backward(const AttentionArguments& a, const AttentionOutputs& o)
           value.narrow(3, 0, a.value.size(3))};
 }
 
+/// ATen chose the backend without knowing that gradients are wanted: those have limits of their own.
+bool trains_by_cudnn(const AttentionArguments& a) {
+  constexpr int64_t kWidest = 128;
+  return std::max(a.query.size(3), a.value.size(3)) <= kWidest && a.query.size(2) > 1 && a.key.size(2) > 1;
+}
+
+Gradients cudnn_backward(const AttentionArguments& a, const AttentionOutputs& o) {
+  const at::Tensor none = at::empty({0}, a.query.options().dtype(at::kLong));
+  return at::_scaled_dot_product_cudnn_attention_backward(
+      aligned(o.grad), aligned(a.query), aligned(a.key), aligned(a.value), aligned(o.output),
+      o.logsumexp.unsqueeze(-1), none, none, {}, {}, {}, a.query.size(2), a.key.size(2), 0.0, hides_keys(a),
+      a.scale);
+}
+
 /// As the backward takes them.
 Outputs efficient_outputs(const AttentionArguments& a, const AttentionOutputs& o) {
   if (a.query.scalar_type() != at::kFloat) {
@@ -149,8 +164,9 @@ std::optional<Gradients> fused_attention_backward(const AttentionArguments& a, c
   if (!fits_grid(a)) return {};
   const at::SDPBackend backend = fused_backend(a);
   if (backend == at::SDPBackend::efficient_attention) return efficient_backward(a, o);
-  // cuDNN's backward wants what its own forward kept; the flash kernels take the same calls but for a causal
-  // mask that is not square, where theirs starts at the other corner.
+  if (backend == at::SDPBackend::cudnn_attention && trains_by_cudnn(a)) return cudnn_backward(a, o);
+  // The flash kernels take what cuDNN takes, but for a causal mask that is not square, where theirs starts at
+  // the other corner.
   const bool square = !hides_keys(a) || a.query.size(2) == a.key.size(2);
   const bool flash =
       backend == at::SDPBackend::flash_attention ||

@@ -44,9 +44,15 @@ class CallMaker {
 
  private:
   std::int64_t size() { return c_.chance(70) ? 1 + c_.below(largest_) : c_.of({1, 2, 8, 16, 0, 3, 17}); }
+  /// Of a tensor of 2^20 elements at most.
   Sizes sizes(int rank) {
+    constexpr std::int64_t kMost = 1 << 20;
     Sizes result;
-    for (int i = 0; i < rank; ++i) result.push_back(size());
+    std::int64_t left = kMost;
+    for (int i = 0; i < rank; ++i) {
+      result.push_back(std::min(size(), left));
+      left /= std::max<std::int64_t>(result.back(), 1);
+    }
     return result;
   }
 
@@ -123,7 +129,8 @@ void CallMaker::linear() {
   tensor(input, dtype_);
   tensor({N, K}, dtype_);
   if (has_bias) tensor({N}, dtype_);
-  call_.terms = 1;
+  call_.terms = std::sqrt(static_cast<double>(std::max<std::int64_t>(K, 1)));
+  call_.gradient_terms = std::max(2.0, std::sqrt(static_cast<double>(std::max<std::int64_t>(K, N))));
   call_.text = (activation.empty() ? "linear" : "linear_gelu " + activation) + call_.text;
   const auto bias = [](const Tensors& t) { return t.size() > 2 ? std::optional(t[2]) : std::nullopt; };
   call_.ours = [=](const Tensors& t) {

@@ -3,6 +3,7 @@
 
 #include "tile_core/codegen/emitter.h"
 #include "tile_core/codegen/registers.h"
+#include "tile_core/ir/dot_order.h"
 
 namespace tessera::codegen {
 
@@ -77,20 +78,38 @@ void Emitter::emit_dot(const Inst& inst, const DotShared& o) {
   Fragment a = fragment(o.a.slot, o.axis, layout, "a");
   Fragment b = fragment(o.b, o.axis, layout, "b");
   int step = std::max(a.along_contracted ? a.vector : 1, b.along_contracted ? b.vector : 1);
+  const int extent = p_.axis(o.axis).extent, summands = dot_summands(b.dtype, extent);
+  const int count = layout.count(Place::reg);
+  const std::string product =
+      fmt::format("a[({}) * {} + q], b[({}) * {} + q]", register_index(layout, a.layout, "r"), step,
+                  register_index(layout, b.layout, "r"), step);
   open("");
   for (const Fragment* f : {&a, &b}) line("const {}* from_{} = {};", c_type(f->dtype), f->name, f->pointer);
-  text_ += "#pragma unroll 1\n";
-  open(fmt::format("for (int k = 0; k < {}; k += {})", p_.axis(o.axis).extent, step));
-  fetch(a, step);
-  fetch(b, step);
-  text_ += "#pragma unroll\n";
-  open(fmt::format("for (int q = 0; q < {}; ++q)", step));
-  open_registers(layout.count(Place::reg));
-  line("{0}[r] = math_fma(a[({1}) * {3} + q], b[({2}) * {3} + q], {0}[r]);", result,
-       register_index(layout, a.layout, "r"), register_index(layout, b.layout, "r"), step);
-  close();
-  close();
-  close();
+  const auto add_products = [&](const std::string& sum, const std::string& lanes) {
+    text_ += "#pragma unroll 1\n";
+    open(fmt::format("for ({}; k += {})", lanes, step));
+    fetch(a, step);
+    fetch(b, step);
+    text_ += "#pragma unroll\n";
+    open(fmt::format("for (int q = 0; q < {}; ++q)", step));
+    open_registers(count);
+    line("{0}[r] = math_fma({1}, {0}[r]);", sum, product);
+    close();
+    close();
+    close();
+  };
+  if (summands == extent) {
+    add_products(result, fmt::format("int k = 0; k < {}", extent));
+  } else {
+    text_ += "#pragma unroll 1\n";
+    open(fmt::format("for (int first = 0; first < {}; first += {})", extent, summands));
+    line("float sum[{}] = {{}};", count);
+    add_products("sum", fmt::format("int k = first; k < first + {} && k < {}", summands, extent));
+    open_registers(count);
+    line("{0}[r] = math_add({0}[r], sum[r]);", result);
+    close();
+    close();
+  }
   close();
   if (!is_tile(id)) names_[id] = result + "[0]";
 }

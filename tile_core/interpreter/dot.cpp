@@ -1,6 +1,9 @@
 #include "tile_core/interpreter/dot.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "tile_core/ir/dot_order.h"
 
 namespace tessera::interpreter {
 namespace {
@@ -43,7 +46,7 @@ AddProducts* fastest_add_products() {
 }  // namespace
 
 Elements dot(Run& run, const std::vector<AxisId>& axes, const Tile& a, const Tile& b, AxisId axis,
-             const Elements& start) {
+             DType dtype, const Elements& start) {
   const std::vector<int>& ia = run.alignments.get(axes, a.axes);
   const std::vector<int>& ib = run.alignments.get(axes, b.axes);
   std::vector<float> x = as_floats(a.elements);
@@ -54,8 +57,19 @@ Elements dot(Run& run, const std::vector<AxisId>& axes, const Tile& a, const Til
   std::ptrdiff_t step_y = run.alignments.stride(b.axes, axis);
   AddProducts* add = fastest_add_products();
   Lanes lanes = run.seen(axis);
-  for (int lane = lanes.first; lane < lanes.last; ++lane) {
-    add(x.data() + lane * step_x, ia.data(), y.data() + lane * step_y, ib.data(), sums);
+  const auto add_lanes = [&](int first, int last, std::vector<float>& onto) {
+    for (int lane = std::max(first, lanes.first); lane < std::min(last, lanes.last); ++lane)
+      add(x.data() + lane * step_x, ia.data(), y.data() + lane * step_y, ib.data(), onto);
+  };
+  const int extent = run.program.axis(axis).extent, summands = dot_summands(dtype, extent);
+  if (summands == extent) {
+    add_lanes(0, extent, sums);
+    return {sums.begin(), sums.end()};
+  }
+  for (int first = 0; first < extent; first += summands) {
+    std::vector<float> part(sums.size(), 0.0F);
+    add_lanes(first, first + summands, part);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part[i];
   }
   return {sums.begin(), sums.end()};
 }

@@ -13,8 +13,9 @@ void Machine::compute(IssuedDot& dot) {
   const std::vector<AxisId>& a_axes =
       o.a.value != ValueId::none ? run_.type(o.a.value).axes : dot.a_place.axes;
   if (o.a.value == ValueId::none) dot.a = memory_.get(dot.a_place);
-  dot.result = interpreter::dot(run_, axes, {a_axes, dot.a}, {dot.b_place.axes, memory_.get(dot.b_place)},
-                                o.axis, dot.onto != nullptr ? dot.onto->result : dot.start);
+  dot.result =
+      interpreter::dot(run_, axes, {a_axes, dot.a}, {dot.b_place.axes, memory_.get(dot.b_place)}, o.axis,
+                       run_.type(o.b.channel).dtype, dot.onto != nullptr ? dot.onto->result : dot.start);
   dot.onto.reset();
 }
 

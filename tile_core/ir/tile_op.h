@@ -149,8 +149,8 @@ struct Reduce {
   bool operator==(const Reduce&) const = default;
 };
 
-/// The sum over `axis` of a * b in f32, with fma in the order of the axis; until mask_tails over its valid
-/// lanes only. `accumulator`, where there is one, is added to.
+/// The sum over `axis` of a * b in f32, with fma in the order of the axis, by sums of dot_summands(); until
+/// mask_tails over its valid lanes only. `accumulator`, where there is one, is added to.
 struct Dot {
   ValueId a{};
   ValueId b{};
