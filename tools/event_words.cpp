@@ -37,9 +37,12 @@ std::string event_text(const Program& p, const Glossary& words, const Executed& 
         return fmt::format("copies {} to {}{}", box(p, o.load.tensor, executed), slot(0),
                            o.multicast ? " of all blocks" : "");
       },
-      [&](const CopyOut& o) { return fmt::format("copies {} to {}", slot(0), box(p, o.tensor, executed)); },
+      [&](const CopyOut& o) {
+        return fmt::format("{} {} to {}", o.accumulate ? "adds" : "copies", slot(0),
+                           box(p, o.tensor, executed));
+      },
       [&](const Load& o) { return "loads " + box(p, o.tensor, executed); },
-      [&](const Store& o) { return "stores " + box(p, o.tensor, executed); },
+      [&](const Store& o) { return (o.accumulate ? "adds to " : "stores ") + box(p, o.tensor, executed); },
       [&](const WriteShared&) { return "writes " + slot(0); },
       [&](const ReadShared&) { return "reads " + slot(0); },
       [&](const DotShared& o) { return "dot " + operands(o.axis, o.a); },

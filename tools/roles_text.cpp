@@ -104,7 +104,9 @@ class Accesses {
           add(reads_, o.b.channel, role + ": wgmma");
         },
         [&](const CopyOut& o) {
-          add(reads_, o.from.channel, fmt::format("{}: bulk copies to {}", role, p_.tensor(o.tensor).name));
+          add(reads_, o.from.channel,
+              fmt::format("{}: bulk {} to {}", role, o.accumulate ? "additions" : "copies",
+                          p_.tensor(o.tensor).name));
         },
         [](const auto&) {});
   }

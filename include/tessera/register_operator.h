@@ -26,11 +26,13 @@ class UserOperator;
 /// Registers torch.ops.<namespace>.<name> from a schema such as "mine::scale(Tensor x, float by) -> Tensor".
 /// Arguments are Tensor, float, int and bool; returns are tensors, contiguous, whose sizes are the dims that
 /// the inputs bind. Tensors of one call share a device; any strides. There is a Meta kernel, so that
-/// torch.compile takes the operator. It has no gradient: a backward through it is an error that names it.
-/// Throws UserError (tessera/error.h) where the schema does not parse or says what is not supported, the
-/// function is empty, or a field of the schedule is out of its range. A call that does not fit the program
-/// throws c10::Error "mine::scale(): expected ... but got ...", and one whose program throws names the
-/// operator.
+/// torch.compile takes the operator. Outputs that the program adds to, out(m, n) += tile, start as 0 in every
+/// call, also while a graph is captured; on a GPU such an operator is not deterministic: it is ATen's error,
+/// or its warning, under use_deterministic_algorithms, and in the interpreter it gives the same bits again.
+/// An operator has no gradient: a backward through it is an error that names it. Throws UserError
+/// (tessera/error.h) where the schema does not parse or says what is not supported, the function is empty, or
+/// a field of the schedule is out of its range. A call that does not fit the program throws c10::Error
+/// "mine::scale(): expected ... but got ...", and one whose program throws names the operator.
 UserOperator register_operator(const std::string& schema, ProgramOf program,
                                const OperatorOptions& options = {});
 

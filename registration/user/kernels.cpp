@@ -1,5 +1,6 @@
 #include "registration/user/kernels.h"
 
+#include <ATen/Context.h>
 #include <ATen/core/stack.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
@@ -135,6 +136,7 @@ void run(const Arguments& a, const std::vector<TensorView>& views) {
   if (!device.is_cuda())
     return interpret(*a.program, views, dispatch::interpreter_numbers(a.definition.name(), a.scalars));
   Kernel& kernel = a.definition.kernel(*a.program, views, device.index());
+  if (!kernel.text().zeroed.empty()) at::globalContext().alertNotDeterministic(a.definition.name());
   CUstream_st* stream = c10::cuda::getCurrentCUDAStream(device.index()).stream();
   if (kernel.state() != Kernel::State::ready)
     dispatch::make_ready(kernel, a.definition.name(), device.index(), stream,

@@ -44,40 +44,44 @@ LoopRange Author::loop(const Dim& dim, int tile) {
   return loop(dim, tile, 0, dim);
 }
 
-Axes Author::with_grid(const Axes& axes) const {
+Axes Author::with_grid(const Axes& axes, bool adds) {
   Axes result = axes;
   for (const Axis& axis : grid_) {
     const bool has = std::ranges::any_of(axes, [&](const Axis& a) { return a.id() == axis.id(); });
-    if (!has) result.push_back(axis);
+    if (!has && !(adds && c_.chance(50))) result.push_back(axis);
   }
   return result;
 }
 
 void Author::store(const Axes& axes, int depth, const std::optional<Real>& result) {
   const std::string name = fmt::format("y{}", outputs_++);
+  const int kind = result ? 0 : c_.below(10);
+  const DType dtype = kind < 8 ? c_.of({f32, bf16, f16}) : kind == 8 ? c_.of({i64, i32}) : boolean;
+  const bool adds = dtype == f32 && c_.chance(25);
   std::vector<Dim> dims;
   std::vector<Position> positions;
   if (x_.batch()) {
     dims.push_back(x_.batch()->dim);
     positions.emplace_back(x_.batch()->index);
   }
-  for (const Axis& axis : c_.shuffled(with_grid(axes))) {
+  for (const Axis& axis : c_.shuffled(with_grid(axes, adds))) {
     dims.push_back(x_.dim_of(axis));
     positions.emplace_back(axis);
   }
-  const int kind = result ? 0 : c_.below(10);
   if (kind == 8) {
-    const DType dtype = c_.of({i64, i32});
     const Tile value = x_.integer(axes, depth);
     p_.out(name, dtype, dims).at(positions) = cast(dtype, value);
   } else if (kind == 9) {
     const Tile value = x_.condition(axes);
-    p_.out(name, boolean, dims).at(positions) = value;
+    p_.out(name, dtype, dims).at(positions) = value;
   } else {
-    const DType dtype = c_.of({f32, bf16, f16});
     const Real value = result ? x_.with(*result, axes, depth) : x_.real(axes, depth);
-    p_.out(name, dtype, dims).at(positions) =
-        cast(dtype, value.bound > 1000 ? x_.bounded(value) : value.tile);
+    const Tile stored = cast(dtype, value.bound > 1000 ? x_.bounded(value) : value.tile);
+    if (adds) {
+      p_.out(name, dtype, dims).at(positions) += stored;
+    } else {
+      p_.out(name, dtype, dims).at(positions) = stored;
+    }
   }
 }
 

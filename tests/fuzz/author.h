@@ -45,13 +45,14 @@ class Author {
   void update(dsl::Var& state, const Real& x, const Axis& axis);
   Tile scores(const Axis& i, const Axis& j, const Axis& d, const Tile& query, DType dtype);
 
-  /// Declares an output over the axes and those of the grid, and stores an expression; `result`, over the
-  /// same axes, is part of it.
+  /// Declares an output over the axes and those of the grid, and stores or adds an expression; `result`, over
+  /// the same axes, is part of it.
   void store(const Axes& axes, int depth, const std::optional<Real>& result = {});
   /// The result, and up to two outputs over some of these axes.
   void store_outputs(const Axes& axes, const std::optional<Real>& result, const std::vector<Axes>& others,
                      int depth);
-  Axes with_grid(const Axes& axes) const;
+  /// With the axes of the grid; of what is added to, some of them.
+  Axes with_grid(const Axes& axes, bool adds);
 
   Choices& c_;
   bool wide_;

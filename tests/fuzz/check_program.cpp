@@ -114,7 +114,8 @@ class ProgramCheck {
       ready_ = lowering_(program_.program, context(schedule), [&](const Pass& pass, const Program& after) {
         step_ = pass.name;
         parses_back(after);
-        before = same_values(std::move(before), after, reorders(pass.name));
+        const bool reordered = reorders(pass.name) || test::accumulates(program_.program);
+        before = same_values(std::move(before), after, reordered);
       });
       return true;
     } catch (const UserError& error) {
@@ -159,6 +160,7 @@ class ProgramCheck {
       if (s.share == Share::turns) ++counts_["with turns"];
       if (s.share == Share::alternate) ++counts_["with alternate groups"];
     }
+    if (test::accumulates(ready_)) ++counts_["with sums of tiles"];
     if (ready_.launch.persistent) ++counts_["with a persistent grid"];
     if (schedule_is_random()) ++counts_["with a random schedule"];
   }

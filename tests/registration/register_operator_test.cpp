@@ -216,5 +216,35 @@ TEST(RegisterOperator, OutputsHaveDimsOfInputs) {
             "test::unbound(): expected output 'out' to have dims of inputs only, but got dim 'K'");
 }
 
+/// out[n] += the sums of x[m, n] over blocks of rows
+Program column_sums(const std::vector<DType>& dtypes) {
+  Builder p("column_sums");
+  Dim M = p.dim("M"), N = p.dim("N");
+  In x = p.in("x", dtypes.at(0), {M, N});
+  Out out = p.out("out", f32, {N});
+  Axis m = p.grid(M, 4), n = p.grid(N, 32);
+  out(n) += reduce_sum(cast(f32, x(m, n)), m);
+  return p.finish();
+}
+
+TEST(RegisterOperator, OutputsThatAreAddedToStartAsZero) {
+  const UserOperator op = register_operator("test::column_sums(Tensor x) -> Tensor", column_sums);
+  for (const at::ScalarType dtype : testing::kFloats) {
+    const Tensor x = at::randn({37, 40}).to(dtype);
+    EXPECT_NEAR_TENSOR(op(x), x.to(at::kDouble).sum(0), 1e-5);
+  }
+  EXPECT_NEAR_TENSOR(op(at::ones({0, 40})), at::zeros({40}), 0);
+}
+
+/// In the interpreter tiles are added in one order.
+TEST(RegisterOperator, SumsAreDeterministicOnACpu) {
+  const UserOperator op = register_operator("test::deterministic_sums(Tensor x) -> Tensor", column_sums);
+  const Tensor x = at::randn({37, 40}), once = op(x);
+  at::globalContext().setDeterministicAlgorithms(true, false);
+  const std::string error = testing::error_of([&] { EXPECT_TRUE(op(x).equal(once)); });
+  at::globalContext().setDeterministicAlgorithms(false, false);
+  EXPECT_EQ(error, "no error");
+}
+
 }  // namespace
 }  // namespace tessera

@@ -24,7 +24,9 @@ inline void PrintTo(const Case& c, std::ostream* out) {
 std::vector<Case> operator_cases();
 /// Programs that no operator has: what the language allows, and nobody has tuned the compiler for.
 std::vector<Case> foreign_cases();
-/// Both.
+/// Those of them that add tiles to their outputs.
+std::vector<Case> accumulating_cases();
+/// Operators' and foreign ones.
 std::vector<Case> all_cases();
 /// Programs whose dots are wgmma on sm_90a, so that they come to have roles.
 std::vector<Case> role_cases();

@@ -12,6 +12,7 @@
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/cuda.h"
 #include "tile_core/codegen/emulated/tensor_map.h"
+#include "tile_core/interpreter/memory.h"
 #include "tile_core/runtime/digest.h"
 #include "tile_core/runtime/launch.h"
 #include "tile_core/runtime/parameters.h"
@@ -147,6 +148,7 @@ constexpr Residence kDevice = {.multiprocessors = 2, .clusters = 2};
 
 void emulate(const KernelText& kernel, const std::vector<TensorView>& tensors,
              const std::vector<double>& scalars, Landing landing) {
+  for (int index : kernel.zeroed) interpreter::set_zero(tensors.at(static_cast<std::size_t>(index)));
   ParameterBlock parameters;
   pack(kernel, tensors, packed(kernel, scalars), parameters);
   for (std::size_t i = 0; i < kernel.maps.size(); ++i) {

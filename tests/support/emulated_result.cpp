@@ -17,9 +17,10 @@ std::vector<Storage> stored(std::vector<Buffer>& tensors, const Setting& setting
   return result;
 }
 
-/// The interpreter adds up a sum in the axis' order, a kernel by thread, warp and block.
+/// The interpreter adds up a sum in the axis' order, a kernel by thread, warp and block, and tiles in the
+/// order of its roles.
 bool reorders_sums(const Program& program) {
-  bool found = false;
+  bool found = accumulates(program);
   for_each_inst(program.body, [&](const Inst& inst) {
     const Reduce* reduce = std::get_if<Reduce>(&inst.op);
     const ReduceWarp* of_warps = std::get_if<ReduceWarp>(&inst.op);

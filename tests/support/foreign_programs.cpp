@@ -309,7 +309,7 @@ constexpr double kBf16 = 0x1p-7;
 
 std::vector<Case> foreign_cases() {
   const std::map<std::string, double> scale = {{"scale", 0.3}};
-  return {
+  std::vector<Case> cases = {
       {"dual_gemm",
        dual_gemm(),
        {{{{"M", 29}, {"N", 40}, {"K", 56}}},
@@ -379,6 +379,8 @@ std::vector<Case> foreign_cases() {
         {{{"M", 8}, {"N", 8}, {"K", 15}}}},
        kF32},
   };
+  for (Case& c : accumulating_cases()) cases.push_back(std::move(c));
+  return cases;
 }
 
 }  // namespace tessera::test

@@ -1,6 +1,7 @@
 #include <numbers>
 
 #include "ops/operator.h"
+#include "tests/support/accumulating_programs.h"
 #include "tests/support/cases.h"
 #include "tile_core/dsl/math.h"
 
@@ -139,6 +140,20 @@ std::vector<Case> role_cases() {
        {{{{"I", 150}, {"J", 136}, {"D", 64}, {"E", 56}}, {{"scale", 0.2}}}},
        0x1p-7},
       {"roles_reduction_of_a_dot", reduction_of_a_dot(), {{{{"M", 100}, {"N", 136}, {"K", 56}}}}, 0x1p-9},
+      {"roles_split_dot",
+       split_dot({.m = 128, .n = 64, .k = 64, .part = 128}),
+       {{{{"M", 150}, {"N", 72}, {"K", 328}}},
+        {{{"M", 64}, {"N", 8}, {"K", 64}}},
+        {{{"M", 3}, {"N", 8}, {"K", 8}}}},
+       0x1p-18},
+      {"roles_batch_dot",
+       batch_dot(false),
+       {{{{"Z", 2}, {"M", 150}, {"N", 136}, {"K", 72}, {"T", 1}}}},
+       0x1p-18},
+      {"roles_batch_dot_sums",
+       batch_dot(true),
+       {{{{"Z", 2}, {"M", 150}, {"N", 72}, {"K", 72}, {"T", 1}}}},
+       0x1p-18},
   };
 }
 

@@ -84,6 +84,13 @@ std::vector<std::vector<double>> outputs(const Program& program, const Call& cal
   return result;
 }
 
+bool accumulates(const Program& program) {
+  bool found = false;
+  for (std::size_t i = 0; i < program.tensors.size(); ++i)
+    found = found || accumulates_into(program, static_cast<TensorId>(i));
+  return found;
+}
+
 std::vector<InterpretOptions> schedules(const Program& program) {
   auto roles = [](const Inst& inst) { return std::holds_alternative<Roles>(inst.op); };
   bool has_roles = std::any_of(program.body.insts.begin(), program.body.insts.end(), roles);

@@ -30,6 +30,9 @@ void run(const Program& program, const Call& call, std::vector<Buffer>& tensors,
 std::vector<std::vector<double>> outputs(const Program& program, const Call& call,
                                          const InterpretOptions& options = {});
 
+/// Whether a program adds tiles to an output, in an order that passes and the roles of a run may change.
+bool accumulates(const Program& program);
+
 /// What a right program does not care about: whether what is asynchronous happens as late or as early as it
 /// may, which only the stages from Stage::synced on know, and in which order roles go on.
 std::vector<InterpretOptions> schedules(const Program& program);

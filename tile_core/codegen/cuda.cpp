@@ -89,6 +89,14 @@ std::vector<CoveredDim> covered(const Program& program) {
   return dims;
 }
 
+std::vector<int> zeroed(const Program& program) {
+  std::vector<int> tensors;
+  for (std::size_t i = 0; i < program.tensors.size(); ++i) {
+    if (accumulates_into(program, static_cast<TensorId>(i))) tensors.push_back(static_cast<int>(i));
+  }
+  return tensors;
+}
+
 std::string kernel_head(const KernelText& kernel) {
   const std::string head = fmt::format("{}, {}, {}", kernel.name, kernel.threads, kernel.blocks);
   return kernel.cluster == 1 ? fmt::format("TESSERA_KERNEL({})", head)
@@ -117,6 +125,7 @@ KernelText emit_cuda(const Program& program, const Facts& facts, const Schedule&
                     .grid = grid(program),
                     .covered = covered(program),
                     .maps = emitter.maps(),
+                    .zeroed = zeroed(program),
                     .persistent = program.launch.persistent,
                     .blocks = blocks,
                     .cluster = program.launch.cluster.blocks};

@@ -126,8 +126,8 @@ void Emitter::emit_copy_out(const CopyOut& o) {
   open(role_->elected ? "" : "if (leader)");
   line("const unsigned from = base + {};", slot_offset(o.from));
   for (int atom = 0; atom < atoms(o.from); ++atom) {
-    line("copy_out(&p.map_{}, from + {}, {});", map, atom * atom_bytes(o.from.channel),
-         coordinates(o.from, o.subscripts, atom));
+    line("{}_out(&p.map_{}, from + {}, {});", o.accumulate ? "accumulate" : "copy", map,
+         atom * atom_bytes(o.from.channel), coordinates(o.from, o.subscripts, atom));
   }
   close();
 }

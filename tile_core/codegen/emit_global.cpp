@@ -80,7 +80,7 @@ void Emitter::emit_store(const Store& o) {
   std::string source = name(o.value);
   if (!is_tile(o.value)) line("const {} value = {};", c_type(p_.type(o.value).dtype), source);
   open_registers(layout.count(Place::reg), vector);
-  line("store_global<{}>(to + ({}), {}, {}{});", vector, a.step,
+  line("{}_global<{}>(to + ({}), {}, {}{});", o.accumulate ? "accumulate" : "store", vector, a.step,
        is_tile(o.value) ? fmt::format("&{}[r]", source) : "&value", a.inside,
        once.empty() ? "" : " && " + once);
   close();

@@ -51,6 +51,7 @@ struct KernelText {
   std::vector<GridAxis> grid;
   std::vector<CoveredDim> covered;
   std::vector<TensorMap> maps;
+  std::vector<int> zeroed = {};  ///< the program's tensors that a launch sets to 0: the kernel adds to them
   bool persistent = false;  ///< at most as many blocks as the device holds at a time; each visits more tiles
   int blocks = 1;           ///< resident blocks of a multiprocessor that the kernel is built for
   int cluster = 1;          ///< blocks of a cluster, which have the grid's tiles together

@@ -63,10 +63,17 @@ class In {
   TensorId id_;
 };
 
-/// A place of an output tensor: assigning to it stores a tile, and drops what lies outside the tensor. A grid
-/// axis that decides what is stored has to decide where, each of its tiles another place: so do the axis and
-/// index arithmetic on it, as in out(m.start() / 16, n) where its tiles have 16 lanes, but not a loaded
-/// index. What no store reaches is undefined.
+/// An output tensor. out(m, n) = tile stores a tile, out(m, n) += tile adds one, and either drops what lies
+/// outside the tensor; an output takes the one or the other.
+///
+/// A grid axis that decides what is stored has to decide where, each of its tiles another place: so do the
+/// axis and index arithmetic on it, as in out(m.start() / 16, n) where its tiles have 16 lanes, but not a
+/// loaded index. What no store reaches is undefined.
+///
+/// What is added to is f32 and 0 before the call, so that blocks may add to one place: a sum over a dim may
+/// be split over the grid. Every tile is added once for each block and iteration that reaches the statement.
+/// The order of the additions, and with it the rounding of a sum of three or more, is the device's: another
+/// for every call; in the interpreter it is the same. Subnormal numbers may count as 0.
 class Out {
  public:
   class Place {
@@ -74,9 +81,12 @@ class Out {
     Place(Tracer* tracer, TensorId id, std::vector<Position> positions, Loc loc)
         : tracer_(tracer), id_(id), positions_(std::move(positions)), loc_(loc) {}
     void operator=(const Operand& value) &&;
+    void operator+=(const Operand& value) &&;
     void operator=(const Place&) = delete;
 
    private:
+    void write(const Operand& value, bool accumulate);
+
     Tracer* tracer_;
     TensorId id_;
     std::vector<Position> positions_;

@@ -82,6 +82,22 @@ Tile In::at(const std::vector<Position>& positions, Loc loc) const {
 }
 
 void Out::Place::operator=(const Operand& value) && {
+  write(value, false);
+}
+
+void Out::Place::operator+=(const Operand& value) && {
+  const TensorDecl& decl = tracer_->program.tensor(id_);
+  if (decl.dtype != f32) {
+    throw UserError(diagnostic(
+        fmt::format("'{}' is {}, and tiles are added to f32 alone", decl.name, name_of(decl.dtype)), loc_,
+        signature(tracer_->program, decl),
+        is_float(decl.dtype) ? "declare it f32, whose sums are rounded less, and cast them after the call"
+                             : "declare it f32, or sum in a loop and assign: out(...) = sum"));
+  }
+  write(value, true);
+}
+
+void Out::Place::write(const Operand& value, bool accumulate) {
   const TensorDecl decl = tracer_->program.tensor(id_);
   std::vector<Subscript> list = subscripts(*tracer_, id_, positions_, loc_);
   std::vector<AxisId> axes = axes_of(list);
@@ -93,14 +109,15 @@ void Out::Place::operator=(const Operand& value) && {
               });
   if (!fits) {
     Type wanted{.dtype = decl.dtype, .axes = axes};
-    throw UserError(diagnostic(fmt::format("a store to '{}' of another type", decl.name), value.loc(),
-                               fmt::format("tensor: {}  value: {}", to_text(tracer_->program, wanted),
-                                           to_text(tracer_->program, type)),
-                               "cast the value to the tensor's dtype, and reduce the axes that it lacks"));
+    throw UserError(diagnostic(
+        fmt::format("a {} to '{}' of another type", accumulate ? "sum" : "store", decl.name), value.loc(),
+        fmt::format("tensor: {}  value: {}", to_text(tracer_->program, wanted),
+                    to_text(tracer_->program, type)),
+        "cast the value to the tensor's dtype, and reduce the axes that it lacks"));
   }
   if (type.axes.size() != axes.size())
     id = tracer_->emit(Broadcast{id}, {.dtype = decl.dtype, .axes = axes}, value.loc());
-  tracer_->emit_statement(Store{id_, std::move(list), id}, loc_);
+  tracer_->emit_statement(Store{id_, std::move(list), id, accumulate}, loc_);
 }
 
 }  // namespace tessera::dsl

@@ -1,6 +1,7 @@
 #include "tile_core/interpreter/interpreter.h"
 
 #include "tile_core/interpreter/executor.h"
+#include "tile_core/interpreter/memory.h"
 
 namespace tessera {
 namespace {
@@ -44,6 +45,9 @@ class Clusters {
 void interpret(const Program& program, const std::vector<TensorView>& tensors,
                const std::vector<double>& scalars, const InterpretOptions& options) {
   Run run(program, tensors, scalars, options.blocks);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (accumulates_into(program, static_cast<TensorId>(i))) set_zero(tensors[i]);
+  }
   Clusters clusters(run, options);
   for (std::int64_t block = 0; block < run.blocks(); block += run.cluster()) clusters.run(block);
 }

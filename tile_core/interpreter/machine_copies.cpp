@@ -10,7 +10,8 @@ void Machine::transfer_in(const Transfer& copy) {
 }
 
 void Machine::transfer_out(const Transfer& copy) {
-  store(run_.tensors[index_of(copy.tensor)], copy.elements, memory_.get(copy.place));
+  store(run_.tensors[index_of(copy.tensor)], copy.elements, memory_.get(copy.place),
+        std::get<CopyOut>(copy.inst->op).accumulate);
 }
 
 void Machine::execute(Instance& by, const Inst& inst, const CopyIn& o) {

@@ -61,10 +61,26 @@ void load(const TensorView& tensor, const Footprint& from, Elements& result) {
   });
 }
 
-void store(const TensorView& tensor, const Footprint& to, const Elements& elements) {
+void store(const TensorView& tensor, const Footprint& to, const Elements& elements, bool accumulate) {
   for (std::size_t i = 0; i < to.size(); ++i) {
-    if (to[i] != kOutside) store_element(tensor.dtype, element(tensor, to[i]), elements[i]);
+    if (to[i] == kOutside) continue;
+    char* place = element(tensor, to[i]);
+    const double before = accumulate ? load_element(tensor.dtype, place) : 0;
+    store_element(tensor.dtype, place, accumulate ? before + elements[i] : elements[i]);
   }
+}
+
+void set_zero(const TensorView& tensor) {
+  Footprint all = {0};
+  for (int dim = 0; dim < tensor.rank; ++dim) {
+    const auto d = static_cast<std::size_t>(dim);
+    Footprint next;
+    for (std::int64_t offset : all) {
+      for (std::int64_t i = 0; i < tensor.sizes[d]; ++i) next.push_back(offset + i * tensor.strides[d]);
+    }
+    all = std::move(next);
+  }
+  for (std::int64_t offset : all) store_element(tensor.dtype, element(tensor, offset), 0);
 }
 
 void store(Run& run, const Store& store) {
@@ -81,7 +97,7 @@ void store(Run& run, const Store& store) {
         "{}(): '{}' is given an integer that is more than {}, or the 53 bits of a double, can hold",
         run.program.name, run.program.tensor(store.tensor).name, name_of(tensor.dtype));
   }
-  interpreter::store(tensor, to, value);
+  interpreter::store(tensor, to, value, store.accumulate);
 }
 
 }  // namespace tessera::interpreter

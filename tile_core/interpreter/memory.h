@@ -11,8 +11,10 @@ Footprint footprint(Run& run, TensorId tensor, const std::vector<Subscript>& sub
                     const std::vector<AxisId>& axes);
 /// 0 outside.
 void load(const TensorView& tensor, const Footprint& from, Elements& result);
-/// Nothing outside.
-void store(const TensorView& tensor, const Footprint& to, const Elements& elements);
+/// Nothing outside; `accumulate`: adds.
+void store(const TensorView& tensor, const Footprint& to, const Elements& elements, bool accumulate);
 void store(Run& run, const Store& store);
+/// Of every element.
+void set_zero(const TensorView& tensor);
 
 }  // namespace tessera::interpreter

@@ -131,11 +131,13 @@ struct FenceShared {
   bool operator==(const FenceShared&) const = default;
 };
 
-/// Starts a copy of a slot to a tensor by the copy engine; elements outside the tensor are dropped.
+/// Starts a copy of a slot to a tensor by the copy engine; elements outside the tensor are dropped. One that
+/// accumulates adds to them as Store does, each element at once.
 struct CopyOut {
   Slot from;
   TensorId tensor{};
   std::vector<Subscript> subscripts;
+  bool accumulate = false;
   bool operator==(const CopyOut&) const = default;
 };
 

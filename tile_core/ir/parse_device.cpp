@@ -34,7 +34,11 @@ std::optional<Op> Parser::slot_step(std::string_view name) {
 }
 
 std::optional<Op> Parser::in_flight(std::string_view name) {
-  if (name == "copy_out") return copy_out();
+  if (name == "copy_out" || name == "accumulate_out") {
+    CopyOut op = copy_out();
+    op.accumulate = name == "accumulate_out";
+    return op;
+  }
   if (name == "commit_stores") return CommitStores{};
   if (name == "wait_stores") return WaitStores{pending_groups()};
   if (name == "issue_dot") return issue_dot();

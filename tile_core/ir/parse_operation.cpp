@@ -100,9 +100,10 @@ std::optional<Op> Parser::reduction(std::string_view name) {
 
 std::optional<Op> Parser::memory(std::string_view name) {
   if (name == "load") return load();
-  if (name == "store") {
+  if (name == "store" || name == "accumulate") {
     Load target = load();
-    return Store{target.tensor, std::move(target.subscripts), next_value()};
+    ValueId written = next_value();
+    return Store{target.tensor, std::move(target.subscripts), written, name == "accumulate"};
   }
   return std::nullopt;
 }

@@ -54,7 +54,8 @@ std::string Printer::on_tiles(const Op& op) {
       },
       [&](const Load& o) { return "load " + load(o.tensor, o.subscripts); },
       [&](const Store& o) {
-        return fmt::format("store {}, {}", load(o.tensor, o.subscripts), value(o.value));
+        return fmt::format("{} {}, {}", o.accumulate ? "accumulate" : "store", load(o.tensor, o.subscripts),
+                           value(o.value));
       },
       [&](const If& o) { return fmt::format("if {}", value(o.condition)); },
       [&](const Convert& o) { return fmt::format("convert {}", value(o.a)); },
@@ -75,7 +76,8 @@ std::string Printer::on_device(const Op& op) {
       [&](const ReadShared& o) { return fmt::format("read_shared {}", slot(o.from)); },
       [&](const FenceShared&) { return std::string("fence_shared"); },
       [&](const CopyOut& o) {
-        return fmt::format("copy_out {} to {}", slot(o.from), load(o.tensor, o.subscripts));
+        return fmt::format("{} {} to {}", o.accumulate ? "accumulate_out" : "copy_out", slot(o.from),
+                           load(o.tensor, o.subscripts));
       },
       [&](const CommitStores&) { return std::string("commit_stores"); },
       [&](const WaitStores& o) { return fmt::format("wait_stores {}", o.pending); },

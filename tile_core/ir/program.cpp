@@ -52,6 +52,15 @@ bool uses_mma(const Program& program) {
   });
 }
 
+bool accumulates_into(const Program& program, TensorId tensor) {
+  return any_inst(program.body, [&](const Inst& inst) {
+    const Store* store = std::get_if<Store>(&inst.op);
+    const CopyOut* copy = std::get_if<CopyOut>(&inst.op);
+    return (store != nullptr && store->accumulate && store->tensor == tensor) ||
+           (copy != nullptr && copy->accumulate && copy->tensor == tensor);
+  });
+}
+
 std::int64_t elements(const Program& program, const Type& type) {
   std::int64_t count = 1;
   for (AxisId axis : type.axes) count *= program.axis(axis).extent;

@@ -110,6 +110,9 @@ inline bool has_roles(const Program& program) {
 /// Whether warps do dots on the tensor cores: from Stage::device on.
 bool uses_mma(const Program& program);
 
+/// Whether tiles are added to an output: then it starts as 0, and none is stored there.
+bool accumulates_into(const Program& program, TensorId tensor);
+
 /// The roles in order; empty where the program has none.
 const std::vector<Role>& roles_of(const Program& program);
 

@@ -174,11 +174,13 @@ struct Load {
   bool operator==(const Load&) const = default;
 };
 
-/// Writes a tile; elements outside the tensor are dropped.
+/// Writes a tile; elements outside the tensor are dropped. One that accumulates adds the tile to what is
+/// there: f32, 0 before the first; nobody says in which order tiles are added.
 struct Store {
   TensorId tensor{};
   std::vector<Subscript> subscripts;
   ValueId value{};
+  bool accumulate = false;
   bool operator==(const Store&) const = default;
 };
 

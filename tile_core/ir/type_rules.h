@@ -38,6 +38,7 @@ class TypeRules {
   void accumulates(ValueId accumulator) const;
   void axis_is_part(AxisId of, AxisId to, const Type& whole) const;
   Axes subscripts(TensorId id, const std::vector<Subscript>& list) const;
+  void adds_to(TensorId id) const;
   void writes(TensorId id, const std::vector<Subscript>& list, const Type& value,
               const std::string& text) const;
 

@@ -33,6 +33,8 @@ void verify_channels(const Program& program);
 void verify_slots(const Program& program);
 /// Who owns slots and turns, on every way through a role: from Stage::roled on.
 void verify_passing(const Program& program);
+/// Outputs that tiles are added to: each tile once, whoever has it, and none is stored there.
+void verify_accumulation(const Program& program);
 /// Blocks of a cluster, and the copies that they share.
 void verify_cluster(const Program& program);
 /// Places in shared memory: of Stage::ready.

@@ -137,6 +137,7 @@ Axes TypeRules::subscripts(TensorId id, const std::vector<Subscript>& list) cons
 
 void TypeRules::store(const Store& o) const {
   writes(o.tensor, o.subscripts, type(o.value), text(o.value));
+  if (o.accumulate) adds_to(o.tensor);
 }
 
 void TypeRules::writes(TensorId id, const std::vector<Subscript>& list, const Type& value,
@@ -147,6 +148,12 @@ void TypeRules::writes(TensorId id, const std::vector<Subscript>& list, const Ty
   if (value.dtype != tensor.dtype || !same_axes(joined({axes, value.axes}), axes)) {
     fail(fmt::format("expected a value of type {}, but got {}", this->text(tensor.dtype, axes), text));
   }
+}
+
+void TypeRules::adds_to(TensorId id) const {
+  const TensorDecl& tensor = p_.tensor(id);
+  if (tensor.dtype != f32)
+    fail(fmt::format("only f32 is accumulated into, but {} is {}", tensor.name, name_of(tensor.dtype)));
 }
 
 }  // namespace tessera

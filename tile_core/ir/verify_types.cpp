@@ -52,6 +52,7 @@ void TypeRules::run() const {
       [&](const CopyOut& o) {
         Type tile = tile_of(o.from);
         writes(o.tensor, o.subscripts, tile, to_text(p_, tile));
+        if (o.accumulate) adds_to(o.tensor);
       },
       [](const CommitStores&) {}, [](const WaitStores&) {}, [&](const DotShared& o) { dot_shared(o); },
       [&](const IssueDot& o) { issue_dot(o); }, [](const FenceDots&) {}, [](const CommitDots&) {},

@@ -38,6 +38,10 @@ class ClusterChoice {
  private:
   Neighbours along(AxisId axis) const {
     Neighbours n{.axis = axis};
+    if (adds_anywhere(axis)) {
+      n.why_not = "a tile beyond the last would be added to an output that is not indexed with it";
+      return n;
+    }
     bool same = false;
     for (const Loop* loop : loops_) {
       if (trends_.of(*loop).axes.contains(axis)) {
@@ -58,6 +62,19 @@ class ClusterChoice {
                               context_.schedule.cluster, kPatternRows);
     }
     return n;
+  }
+
+  /// Whether tiles are added to places that an axis does not tell: a cluster's last may be beyond its end.
+  bool adds_anywhere(AxisId axis) const {
+    auto is_axis = [&](const Subscript& s) {
+      const Start* start = s.axis == AxisId::none ? std::get_if<Start>(&uses_.definer(s.value).op) : nullptr;
+      return s.axis == axis || (start != nullptr && start->axis == axis);
+    };
+    return any_inst(p_.body, [&](const Inst& inst) {
+      const Store* store = std::get_if<Store>(&inst.op);
+      return store != nullptr && store->accumulate &&
+             std::none_of(store->subscripts.begin(), store->subscripts.end(), is_axis);
+    });
   }
 
   bool feeds_a_dot(const Inst& inst) const {

@@ -48,7 +48,7 @@ Type GroupRows::of(Type type) const {
 }
 
 Slot GroupRows::of(Slot slot, const Type& tile) const {
-  if (part_.of != AxisId::none && tile.has(part_.of)) slot.part = part_;
+  if (split(tile)) slot.part = part_;
   return slot;
 }
 

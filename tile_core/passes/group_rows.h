@@ -14,6 +14,8 @@ class GroupRows {
   /// The same operation, and type, on the group's rows.
   Op of(Op op);
   Type of(Type type) const;
+  /// Whether a tile has those rows, so that each group has a part of it.
+  bool split(const Type& type) const { return part_.of != AxisId::none && type.has(part_.of); }
   /// A slot, seen by the group.
   Slot of(Slot slot, const Type& tile) const;
 

@@ -22,7 +22,7 @@ struct PassContext {
 Program simplify(const Program& in, const PassContext& context);
 
 /// Grid axes become arithmetic on the block's index, and every start of an axis a value. Before mask_tails,
-/// which compares indices.
+/// which compares indices. Reorders what tiles add to an output: it is added in the order of the walk.
 Program map_grid(const Program& in, const PassContext& context);
 
 /// Selects the identity in the invalid lanes of what a reduction or a dot sees, unless the lanes hold it
@@ -45,7 +45,8 @@ Program pipeline_loops(const Program& in, const PassContext& context);
 
 /// One thread's role asks the copy engine for every tile of a loop, the others' roles compute: a channel for
 /// every load that crosses, and for each role the loops and the arithmetic that it needs. Where dots are not
-/// wgmma, nothing. After infer_layouts, whose warps it splits.
+/// wgmma, nothing. A tile that all warpgroups have whole is added to an output by the first. Reorders what
+/// they add. After infer_layouts, whose warps it splits.
 Program specialize_warps(const Program& in, const PassContext& context);
 
 /// A mask over indices runs only in the iterations of a loop that need it: those whose tile has a lane where

@@ -123,8 +123,22 @@ class Consumer : RoleWriter {
     if (loop != nullptr) return inner_loop(inst, *loop);
     if (const Stream* stream = stream_of(inst)) return view(inst, *stream);
     Op op = rows_.of(b_.mapped(inst.op));
+    if (const Store* store = std::get_if<Store>(&inst.op); store != nullptr && all_add(*store))
+      return by_first_group(std::move(op), inst.loc);
     if (inst.results.empty()) return b_.statement(std::move(op), inst.loc);
     b_.replace(inst.result(), b_.emit(std::move(op), rows_.of(p_.type(inst.result())), inst.loc));
+  }
+
+  /// Whether groups that share a tile would each add one that has none of its rows: all of them hold it.
+  bool all_add(const Store& store) const {
+    return store.accumulate && sharing_.row_groups() > 1 && !rows_.split(p_.type(store.value));
+  }
+
+  void by_first_group(Op op, Loc loc) {
+    ValueId one = b_.constant(1);
+    If branch{.condition = b_.less(instance_, one), .then = {}, .otherwise = {}};
+    branch.then.insts.push_back({{}, std::move(op), loc});
+    b_.statement(std::move(branch), loc);
   }
 
   /// Of a range of streams, in the order of the program, the first loop that one feeds.

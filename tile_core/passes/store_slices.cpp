@@ -34,8 +34,8 @@ StoreAxes axes_of(const PassContext& context, const Store& store) {
 int slice_row_bytes(const Program& program, const PassContext& context, const Store& store) {
   const Type& type = program.type(store.value);
   const TensorFacts& facts = context.facts.tensors.at(index_of(store.tensor));
-  if (size_of(type.dtype) != 2 || type.axes.size() != 2 || facts.alignment < kBulkAlignment || !facts.bulk)
-    return 0;
+  const bool moves = size_of(type.dtype) == 2 || store.accumulate;
+  if (!moves || type.axes.size() != 2 || facts.alignment < kBulkAlignment || !facts.bulk) return 0;
   const StoreAxes axes = axes_of(context, store);
   if (axes.rows == AxisId::none || axes.columns == AxisId::none) return 0;
   return std::min(swizzle_of(program, type.dtype, axes.columns), kMaxStoreRowBytes);
@@ -109,7 +109,7 @@ bool StoreSlicer::store(RoleBuilder& b, const Inst& inst, ValueId instance) {
     for (int row = 0; row < s.row_slices; ++row) {
       Slot slot{.channel = s.channel, .ticket = first, .offset = number++ % kStoreBuffers};
       ValueId value = slice(b, store.value, s, row, column);
-      CopyOut out{.from = slot, .tensor = store.tensor, .subscripts = {}};
+      CopyOut out{.from = slot, .tensor = store.tensor, .subscripts = {}, .accumulate = store.accumulate};
       for (const Subscript& subscript : store.subscripts)
         out.subscripts.push_back(moved(b, subscript, s, row, column));
       b.statement(WriteShared{slot, value}, inst.loc);

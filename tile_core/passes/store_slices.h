@@ -25,7 +25,9 @@ struct StoreSlices {
   int column_slices = 1;
 };
 
-/// Bytes of a row of a store's slices; 0 where it cannot leave so, whatever the layout of its tile.
+/// Bytes of a row of a store's slices; 0 where it cannot leave so, whatever the layout of its tile: of 16
+/// bits, which move as matrices, or added by the copy engine in place of an instruction for every few
+/// elements.
 int slice_row_bytes(const Program& program, const PassContext& context, const Store& store);
 
 /// Stores of a program with roles that can leave so; declares their axes and channels, in front of the roles.

@@ -35,6 +35,8 @@ Table functions_of(const SharedLibrary& cuda) {
   cuda.get(t.stream_is_capturing, "cuStreamIsCapturing");
   cuda.get(t.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode");
   cuda.get(t.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
+  cuda.get(t.memset_d8_async, "cuMemsetD8Async");
+  cuda.get(t.memset_d2d8_async, "cuMemsetD2D8Async");
   cuda.get(t.launch_kernel_ex, "cuLaunchKernelEx");
   return t;
 }

@@ -26,6 +26,8 @@ struct Table {
   decltype(&::cuStreamIsCapturing) stream_is_capturing = nullptr;
   decltype(&::cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode = nullptr;
   decltype(&::cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;
+  decltype(&::cuMemsetD8Async) memset_d8_async = nullptr;
+  decltype(&::cuMemsetD2D8Async) memset_d2d8_async = nullptr;
   decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
 };
 

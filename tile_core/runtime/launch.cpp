@@ -7,6 +7,7 @@
 #include "tile_core/runtime/call_tensors.h"
 #include "tile_core/runtime/driver.h"
 #include "tile_core/runtime/driver_table.h"
+#include "tile_core/runtime/set_zero.h"
 #include "tile_core/runtime/tensor_map.h"
 
 namespace tessera {
@@ -93,6 +94,7 @@ void check_covered(const KernelText& kernel, std::span<const TensorView> tensors
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
             std::span<const ScalarValue> scalars, CUstream_st* stream) {
   check_covered(kernel, tensors);
+  for (const int index : kernel.zeroed) set_zero(kernel, tensor_at(kernel, tensors, index), index, stream);
   const std::int64_t blocks = grid_size(kernel, tensors, function.residence);
   if (blocks == 0) return;
   ParameterBlock block;

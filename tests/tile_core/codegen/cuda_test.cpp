@@ -42,7 +42,9 @@ INSTANTIATE_TEST_SUITE_P(Operators, Cuda,
                                            Subject{"linear_gelu", "linear_bf16_bias_gelu"},
                                            Subject{"linear_gelu_f32", "linear_f32_bias_gelu"},
                                            Subject{"softmax", "softmax_bf16_f32_resident_3d"},
-                                           Subject{"attention", "attention_f16_causal"}),
+                                           Subject{"attention", "attention_f16_causal"},
+                                           Subject{"split_sums", "split_sums"},
+                                           Subject{"roles_split_dot", "roles_split_dot"}),
                          [](const auto& info) { return info.param.name; });
 
 TEST_P(Cuda, BodyIsThis) {

@@ -43,7 +43,7 @@ TEST(RolesTextGroups, GiveTheResultOfTheProgram) {
 }
 
 TEST(RolesTextAlternate, GivesTheResultOfTheProgram) {
-  for (const char* name : {"roles_linear_gelu", "roles_dual_gemm"}) {
+  for (const char* name : {"roles_linear_gelu", "roles_dual_gemm", "roles_batch_dot_sums"}) {
     Case c = test::named_case(name);
     test::Setting setting{.schedule = {.stages = 2, .share = Share::alternate}};
     EXPECT_TRUE(test::emulates(c.program, c.calls.front(), setting, c.tolerance)) << name;
@@ -51,7 +51,8 @@ TEST(RolesTextAlternate, GivesTheResultOfTheProgram) {
 }
 
 TEST(RolesTextCluster, GivesTheResultOfTheProgram) {
-  for (const char* name : {"roles_linear_gelu", "roles_attention", "roles_three_chained_dots"}) {
+  for (const char* name :
+       {"roles_linear_gelu", "roles_attention", "roles_three_chained_dots", "roles_batch_dot"}) {
     Case c = test::named_case(name);
     for (Share share : {Share::together, Share::alternate}) {
       test::Setting setting{.schedule = {.stages = 2, .share = share, .cluster = 2}};

@@ -71,6 +71,26 @@ INSTANTIATE_TEST_SUITE_P(
             "tile to tile\n"
             "   help: index the output with m, or loop over M in place of its grid: for (Axis m : "
             "p.pipelined(M, 16))"},
+        Misuse{"sum_of_16_bits", [](Text& t) { t.out(t.m, t.n) += 1; },
+               "tile error: 'out' is bf16, and tiles are added to f32 alone\n  --> HERE\n   out bf16(M, N)\n"
+               "   help: declare it f32, whose sums are rounded less, and cast them after the call"},
+        Misuse{"sum_of_integers", [](Text& t) { t.p.out("counts", i64, {t.M})(t.m) += 1; },
+               "tile error: 'counts' is i64, and tiles are added to f32 alone\n  --> HERE\n   counts i64(M)\n"
+               "   help: declare it f32, or sum in a loop and assign: out(...) = sum"},
+        Misuse{
+            "sum_of_another_type", [](Text& t) { t.sums(t.m) += t.bias(t.n); },
+            "tile error: a sum to 'sums' of another type\n  --> HERE\n   tensor: f32[m:16]  value: f32[n:8]\n"
+            "   help: cast the value to the tensor's dtype, and reduce the axes that it lacks"},
+        Misuse{"sum_and_store",
+               [](Text& t) {
+                 t.out(t.m, t.n) = 0;
+                 t.sums(t.m) += 1;
+                 t.sums(t.m) = 0;
+                 t.p.finish();
+               },
+               "tile error: tiles are both added to 'sums' and assigned\n  --> HERE\n"
+               "   blocks run in any order: an assignment may come before an addition, or after it\n"
+               "   help: it starts as 0: write sums(...) += tile everywhere, or sums(...) = tile"},
         Misuse{"store_after_finish",
                [](Text& t) {
                  t.out(t.m, t.n) = 0;

@@ -6,6 +6,7 @@
 #include "tests/support/programs.h"
 #include "tests/support/same_result.h"
 #include "tile_core/base/error.h"
+#include "tile_core/ir/parse.h"
 
 namespace tessera {
 namespace {
@@ -169,6 +170,41 @@ TEST(Interpreter, SaysWhichArgumentDoesNotFit) {
             "dim");
   EXPECT_EQ(message_of(parse("program p stage tile {\n  dim M\n  %0: i64 = size M\n}"), {}),
             "p(): dim M is of no tensor, so it has no size");
+}
+
+/// y[n] += the sums of x[m, n] over blocks of 4 rows.
+Program column_sums() {
+  return parse(R"(program sums stage tile {
+  dim M
+  dim N
+  axis m:4 grid M
+  axis n:16 all N
+  in x: f32(M, N)
+  out y: f32(N)
+  grid m
+  %0: f32[m:4, n:16] = load x(m, n)
+  %1: f32[n:16] = reduce_sum<m> %0
+  accumulate y(n), %1
+}
+)");
+}
+
+TEST(Sums, StartAsZero) {
+  const std::vector<Values> t = test::outputs(column_sums(), {{{"M", 10}, {"N", 13}}});
+  for (std::size_t n = 0; n < 13; ++n) {
+    float sum = 0;
+    for (std::size_t first = 0; first < 10; first += 4) {
+      float tile = 0;
+      for (std::size_t m = first; m < std::min<std::size_t>(first + 4, 10); ++m)
+        tile += static_cast<float>(t[0][m * 13 + n]);
+      sum += tile;
+    }
+    EXPECT_EQ(t[1][n], sum) << n;
+  }
+}
+
+TEST(Sums, OfNoTilesAreZero) {
+  EXPECT_EQ(test::outputs(column_sums(), {{{"M", 0}, {"N", 3}}})[1], Values(3, 0));
 }
 
 }  // namespace

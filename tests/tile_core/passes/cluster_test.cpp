@@ -125,6 +125,13 @@ TEST(Cluster, SaysWhyThereIsNone) {
       "tile error: schedule 'stages=2 cluster=2' is illegal for 'columns_alone' on sm_90a\n"
       "   blocks of a cluster share copies: cluster is 2, but along 'h' the boxes that are the same do not "
       "divide into 2 parts of whole 8 rows");
+  Program sums = test::named_case("roles_batch_dot_sums").program;
+  EXPECT_EQ(error_of(sums, context_of(sums, kPairs)),
+            "tile error: schedule 'stages=2 cluster=2' is illegal for 'batch_dot' on sm_90a\n"
+            "   blocks of a cluster share copies: cluster is 2, but along 'z' a tile beyond the last would "
+            "be added to an output that is not indexed with it, along 'm' a tile beyond the last would be "
+            "added to an output that is not indexed with it, along 'n' a tile beyond the last would be added "
+            "to an output that is not indexed with it");
   PassContext old = context_of(narrow, kPairs);
   old.target = Target::named("sm_80");
   EXPECT_EQ(error_of(narrow, old),

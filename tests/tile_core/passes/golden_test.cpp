@@ -28,6 +28,8 @@ INSTANTIATE_TEST_SUITE_P(
         Subject{"softmax", "softmax_bf16_f32_resident_3d"}, Subject{"attention", "attention_f16_causal"},
         Subject{"roles_linear_gelu", "roles_linear_gelu"},
         Subject{"roles_attention", "roles_attention_causal"}, Subject{"roles_dual_gemm", "roles_dual_gemm"},
+        Subject{"scattered_rows", "scattered_rows"}, Subject{"split_dot", "split_dot"},
+        Subject{"roles_split_dot", "roles_split_dot"},
         Subject{"roles_linear_gelu_cluster", "roles_linear_gelu", {.stages = 2, .cluster = 2}}),
     [](const auto& info) { return info.param.name; });
 

@@ -52,6 +52,15 @@ TEST(MutatedCluster, EveryStepIsNeeded) {
   EXPECT_EQ(test::unnoticed(changes, p, {c.calls.front()}), std::vector<std::string>());
 }
 
+/// Of slices that the copy engine adds to an output.
+TEST(MutatedSums, EveryStepIsNeeded) {
+  const Case c = test::named_case("roles_split_dot");
+  Program p = lowered(c, {.stages = 2});
+  std::vector<test::Change> changes = test::without_waits(p);
+  for (test::Change& change : test::without_commits(p)) changes.push_back(std::move(change));
+  EXPECT_EQ(test::unnoticed(changes, p, {c.calls.front()}), std::vector<std::string>());
+}
+
 /// Of groups that stop at the end of their own rows, whose turns go on.
 TEST(MutatedGroups, EveryStepIsNeeded) {
   Case c = test::named_case("roles_attention_causal");

@@ -56,5 +56,20 @@ TEST(Simplify, RoundsAProductOfOtherDtypes) {
             "%6: i64[m:4, n:4] = add %4, %5\n%7: f32[m:4, n:4] = cast %6\n");
 }
 
+/// What is added twice is twice as much.
+TEST(Simplify, SharesNoAdditionsToOutputs) {
+  Builder p("p");
+  Dim N = p.dim("N");
+  In x = p.in("x", f32, {N});
+  Out out = p.out("out", f32, {N});
+  Axis n = p.grid(N, 4);
+  out(n) += x(n);
+  out(n) += x(n);
+  const Program program = simplify(p.finish(), {.target = Target::named("sm_80")});
+  std::string lines;
+  for (const Inst& inst : program.body.insts) lines += to_text(program, inst) + "\n";
+  EXPECT_EQ(lines, "%0: f32[n:4] = load x(n)\naccumulate out(n), %0\naccumulate out(n), %0\n");
+}
+
 }  // namespace
 }  // namespace tessera

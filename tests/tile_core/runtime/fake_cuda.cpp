@@ -155,6 +155,19 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
               state().map_result);
 }
 
+CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, size_t bytes, CUstream stream) {
+  return note(fmt::format("set {} bytes at {:#x} to {} stream {}", bytes, at, value,
+                          reinterpret_cast<std::uintptr_t>(stream)),
+              state().set_result);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr at, size_t pitch, unsigned char value, size_t bytes, size_t rows,
+                           CUstream stream) {
+  return note(fmt::format("set {} rows of {} bytes, {} apart, at {:#x} to {} stream {}", rows, bytes, pitch,
+                          at, value, reinterpret_cast<std::uintptr_t>(stream)),
+              state().set_result);
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void**) {
   const auto* fields = static_cast<const std::uint64_t*>(parameters[0]);
   state().parameters.assign(fields, fields + state().parameter_fields);

@@ -17,6 +17,7 @@ struct FakeCuda {
   int load_result = 0;
   int launch_result = 0;
   int map_result = 0;
+  int set_result = 0;
   int current_context =
       0;  ///< 0: none; 1, 2: the primary ones of devices 0 and 1; 3: another one on device 0
 };

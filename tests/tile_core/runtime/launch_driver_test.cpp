@@ -99,5 +99,66 @@ TEST_F(LaunchDriver, APersistentKernelFillsTheDevice) {
                    "launch 201 grid 264 1 1 block 384 1 1 shared 200000 stream 0 attributes 0"}));
 }
 
+class ZeroedOutputs : public LaunchDriver {
+ protected:
+  ZeroedOutputs() { kernel_.maps.clear(), kernel_.zeroed = {1}; }
+
+  static TensorView output(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides) {
+    TensorView view{
+        .data = reinterpret_cast<void*>(0x1000), .dtype = f32, .rank = static_cast<int>(sizes.size())};
+    std::copy(sizes.begin(), sizes.end(), view.sizes.begin());
+    std::copy(strides.begin(), strides.end(), view.strides.begin());
+    return view;
+  }
+
+  Calls calls_with(const TensorView& output, std::int64_t rows = 256) {
+    cuda().calls.clear();
+    const TensorView tensors[] = {matrix(0x10000000, rows, 512), output};
+    launch(kernel_, function_, tensors, {}, reinterpret_cast<CUstream>(7));
+    return cuda().calls;
+  }
+
+  const std::string launched_ = "launch 201 grid 2 1 1 block 384 1 1 shared 200000 stream 7 attributes 0";
+};
+
+TEST_F(ZeroedOutputs, AreSetInTheStreamsOrder) {
+  EXPECT_EQ(calls_with(output({64, 512}, {512, 1})),
+            (Calls{"set 131072 bytes at 0x1000 to 0 stream 7", launched_}));
+  EXPECT_EQ(calls_with(output({3, 64, 5}, {64, 1, 192})),
+            (Calls{"set 3840 bytes at 0x1000 to 0 stream 7", launched_}))
+      << "dense in another order of dims";
+  EXPECT_EQ(calls_with(output({64, 1, 48}, {512, 999, 1})),
+            (Calls{"set 64 rows of 192 bytes, 2048 apart, at 0x1000 to 0 stream 7", launched_}));
+  EXPECT_EQ(calls_with(output({4, 64, 48}, {64 * 512, 512, 1})),
+            (Calls{"set 256 rows of 192 bytes, 2048 apart, at 0x1000 to 0 stream 7", launched_}));
+  EXPECT_EQ(calls_with(output({10}, {3})),
+            (Calls{"set 10 rows of 4 bytes, 12 apart, at 0x1000 to 0 stream 7", launched_}));
+  EXPECT_EQ(calls_with(output({64, 0}, {1, 1})), Calls{launched_});
+}
+
+TEST_F(ZeroedOutputs, AreSetWhereNothingIsLaunched) {
+  EXPECT_EQ(calls_with(output({8}, {1}), 0), Calls{"set 32 bytes at 0x1000 to 0 stream 7"});
+}
+
+TEST_F(ZeroedOutputs, SayWhyTheyCannotBeSet) {
+  auto error_with = [&](const TensorView& output) -> std::string {
+    try {
+      calls_with(output);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error_with(output({4, 64, 48}, {1 << 20, 512, 1})),
+            "kernel gemm: tensor 1 starts as 0, and with sizes (4, 64, 48) and strides (1048576, 512, 1) its "
+            "elements are no rows that lie equally far apart; pass a dense tensor");
+  EXPECT_EQ(error_with(output({4, 4}, {0, 1})),
+            "kernel gemm: tensor 1 starts as 0, and with sizes (4, 4) and strides (0, 1) its elements are no "
+            "rows that lie equally far apart; pass a dense tensor");
+  EXPECT_EQ(cuda().calls, Calls{}) << "not launched";
+  cuda().set_result = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_EQ(error_with(output({8}, {1})).substr(0, 15), "cuMemsetD8Async");
+}
+
 }  // namespace
 }  // namespace tessera

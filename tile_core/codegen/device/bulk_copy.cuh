@@ -38,6 +38,22 @@ __device__ __forceinline__ void copy_out(const TensorMap* map, unsigned from, in
 __device__ __forceinline__ void copy_out(const TensorMap* map, unsigned from, int x0, int x1, int x2, int x3, int x4) {
   asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map), "r"(from), "r"(x0), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
 }
+/// The same, but adds the box to the tensor's elements, of f32, each at once (PTX ISA, "cp.reduce.async.bulk.tensor").
+__device__ __forceinline__ void accumulate_out(const TensorMap* map, unsigned from, int x0) {
+  asm volatile("cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%0, {%2}], [%1];" ::"l"(map), "r"(from), "r"(x0) : "memory");
+}
+__device__ __forceinline__ void accumulate_out(const TensorMap* map, unsigned from, int x0, int x1) {
+  asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map), "r"(from), "r"(x0), "r"(x1) : "memory");
+}
+__device__ __forceinline__ void accumulate_out(const TensorMap* map, unsigned from, int x0, int x1, int x2) {
+  asm volatile("cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map), "r"(from), "r"(x0), "r"(x1), "r"(x2) : "memory");
+}
+__device__ __forceinline__ void accumulate_out(const TensorMap* map, unsigned from, int x0, int x1, int x2, int x3) {
+  asm volatile("cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map), "r"(from), "r"(x0), "r"(x1), "r"(x2), "r"(x3) : "memory");
+}
+__device__ __forceinline__ void accumulate_out(const TensorMap* map, unsigned from, int x0, int x1, int x2, int x3, int x4) {
+  asm volatile("cp.reduce.async.bulk.tensor.5d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map), "r"(from), "r"(x0), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+}
 __device__ __forceinline__ void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 /// All but the newest groups of copies out have read shared memory.
 template <int Pending>

@@ -75,6 +75,23 @@ __device__ __forceinline__ void store_global(T* to, const T* from, bool inside) 
   if (inside) *reinterpret_cast<decltype(word)*>(to) = word;
 }
 
+/// Adds N elements, each at once; nothing is known of the order (PTX ISA, red: vectors from sm_90 on).
+template <int N>
+__device__ __forceinline__ void accumulate_global(float* to, const float* from, bool inside) {
+  if (!inside) return;
+#if __CUDA_ARCH__ >= 900
+  if constexpr (N == 4) {
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3]) : "memory");
+    return;
+  } else if constexpr (N == 2) {
+    asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(from[0]), "f"(from[1]) : "memory");
+    return;
+  }
+#endif
+#pragma unroll
+  for (int i = 0; i < N; ++i) asm volatile("red.global.add.f32 [%0], %1;" ::"l"(to + i), "f"(from[i]) : "memory");
+}
+
 template <int N, typename T>
 __device__ __forceinline__ void read_shared(T* to, const T* from) {
   unpack<N>(to, *reinterpret_cast<const typename Word<N * sizeof(T)>::type*>(from));

@@ -20,6 +20,7 @@ struct BoxCopy {
   int first[TensorMap::kMaxRank];
   unsigned at;  // address of shared memory
   int rank;     // of the block whose memory that is
+  bool accumulates = false;
 };
 
 /// One thread's part of a dot that is in flight.

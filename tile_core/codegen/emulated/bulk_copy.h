@@ -49,7 +49,10 @@ inline void land(const BoxCopy& copy, const Stamp& arrival) {
 inline void write_out(const BoxCopy& copy) {
   const auto bytes = static_cast<std::size_t>(copy.map->element_bytes);
   for_each_element(copy, [&](unsigned address, unsigned char* element) {
-    if (element != nullptr) std::memcpy(element, pointer_to(address), bytes);
+    if (element != nullptr && copy.accumulates)
+      *reinterpret_cast<float*>(element) += *reinterpret_cast<float*>(pointer_to(address));
+    else if (element != nullptr)
+      std::memcpy(element, pointer_to(address), bytes);
   });
 }
 
@@ -87,9 +90,12 @@ inline void start_copy(unsigned to, const TensorMap* map, unsigned mbarrier, std
 }
 
 inline void start_copy_out(const TensorMap* map, unsigned from, std::initializer_list<int> first,
-                           const Place& place) {
+                           const Place& place, bool accumulates = false) {
   Fiber& f = self();
-  const BoxCopy copy = box_copy(map, from, first, place);
+  BoxCopy copy = box_copy(map, from, first, place);
+  copy.accumulates = accumulates;
+  if (accumulates && map->element_bytes != sizeof(float))
+    fail(place, "adds elements of %d bytes, which are no f32", map->element_bytes);
   const Stamp reader{agent_of_stores(block().running), f.committed_stores + 1};
   for_each_chunk(copy,
                  [&](const unsigned char* at, int bytes) { note_read(at, bytes, place, reader, true); });
@@ -141,6 +147,28 @@ inline void copy_out(const TensorMap* map, unsigned from, int x0, int x1, int x2
 inline void copy_out(const TensorMap* map, unsigned from, int x0, int x1, int x2, int x3, int x4,
                      const emulated::Place& place = emulated::Place::current()) {
   emulated::start_copy_out(map, from, {x0, x1, x2, x3, x4}, place);
+}
+
+/// PTX ISA, "cp.reduce.async.bulk.tensor".
+inline void accumulate_out(const TensorMap* map, unsigned from, int x0,
+                           const emulated::Place& place = emulated::Place::current()) {
+  emulated::start_copy_out(map, from, {x0}, place, true);
+}
+inline void accumulate_out(const TensorMap* map, unsigned from, int x0, int x1,
+                           const emulated::Place& place = emulated::Place::current()) {
+  emulated::start_copy_out(map, from, {x0, x1}, place, true);
+}
+inline void accumulate_out(const TensorMap* map, unsigned from, int x0, int x1, int x2,
+                           const emulated::Place& place = emulated::Place::current()) {
+  emulated::start_copy_out(map, from, {x0, x1, x2}, place, true);
+}
+inline void accumulate_out(const TensorMap* map, unsigned from, int x0, int x1, int x2, int x3,
+                           const emulated::Place& place = emulated::Place::current()) {
+  emulated::start_copy_out(map, from, {x0, x1, x2, x3}, place, true);
+}
+inline void accumulate_out(const TensorMap* map, unsigned from, int x0, int x1, int x2, int x3, int x4,
+                           const emulated::Place& place = emulated::Place::current()) {
+  emulated::start_copy_out(map, from, {x0, x1, x2, x3, x4}, place, true);
 }
 
 /// PTX ISA, "cp.async.bulk.commit_group" and "cp.async.bulk.wait_group": groups of one thread.

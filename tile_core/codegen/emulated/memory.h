@@ -39,6 +39,15 @@ void store_global(T* to, const T* from, bool inside,
   std::memcpy(to, from, N * sizeof(T));
 }
 
+/// PTX ISA, "red": each element is added at once; here threads take turns.
+template <int N>
+void accumulate_global(float* to, const float* from, bool inside,
+                       const emulated::Place& place = emulated::Place::current()) {
+  if (!inside) return;
+  emulated::check_global(to, N * sizeof(float), "adds to", place);
+  for (int i = 0; i < N; ++i) to[i] += from[i];
+}
+
 template <int N, typename T>
 void read_shared(T* to, const T* from, const emulated::Place& place = emulated::Place::current()) {
   emulated::note_read(from, N * sizeof(T), place);
