@@ -3,6 +3,7 @@
 #include "ops/operator.h"
 #include "tests/support/golden.h"
 #include "tests/support/programs.h"
+#include "tile_core/dsl/math.h"
 #include "tile_core/passes/pipeline.h"
 #include "tools/memory_map.h"
 #include "tools/roles_text.h"
@@ -85,6 +86,22 @@ TEST(ShowText, WithoutRolesSaysWhy) {
       "linear on sm_90a: 4 warps without roles; why its dots are not wgmma: the schedule has 4 warps, each "
       "for itself; they are mma, of 2 x 2 warps\n");
   EXPECT_GOLDEN("linear_block_timeline", text.timeline);
+}
+
+TEST(ShowText, TellsTilesThatAreAddedFromThoseThatAreStored) {
+  using namespace dsl;
+  Builder p("sums");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
+  In a = p.in("a", bf16, {M, K}), b = p.in("b", bf16, {N, K});
+  Out out = p.out("out", f32, {M, N}), rows = p.out("rows", f32, {M});
+  Axis m = p.grid(M, 64), n = p.grid(N, 32), k = p.all(K, 64);
+  Tile product = dot(a(m, k), b(n, k), k);
+  out(m, n) += product;
+  rows(m) += reduce_sum(product, n);
+  const Shown text = shown(p.finish(), {}, {{"M", 64}, {"N", 32}, {"K", 64}});
+  EXPECT_NE(text.roles.find("consumer: bulk additions to out"), std::string::npos) << text.roles;
+  for (const char* words : {"  adds out 0 to out[0, 0]", "  adds to rows[0]\n"})
+    EXPECT_NE(text.timeline.find(words), std::string::npos) << words << " in\n" << text.timeline;
 }
 
 TEST(ShowText, NamesRolesThatAreAlikeByTheirNumbers) {
