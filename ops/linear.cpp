@@ -14,11 +14,17 @@ using namespace dsl;
 
 enum Activation { kNone, kErf, kTanh };  // flag "gelu"
 
+/// Of f32 in TF32, where the call allows it: flag "tf32", which other calls lack.
+bool in_tf32(const Facts& facts) {
+  return facts.flags.contains("tf32");
+}
+
 Program program(const Facts& facts, const Tiles& tiles) {
   bool has_bias = facts.flags.at("bias") != 0;
   bool keeps = facts.flags.at("preactivation") != 0;  // training: backward needs what the activation saw
   int activation = facts.flags.at("gelu");
   DType dtype = facts.tensors.at(0).dtype;
+  Precision precision = in_tf32(facts) ? Precision::tf32 : Precision::ieee;
 
   Builder p(activation == kNone ? "linear" : "linear_gelu");
   Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
@@ -29,7 +35,7 @@ Program program(const Facts& facts, const Tiles& tiles) {
 
   Axis m = p.grid(M, tiles.at("m")), n = p.grid(N, tiles.at("n"));
   Var acc = p.zeros(f32, {m, n});
-  for (Axis k : p.pipelined(K, tiles.at("k"))) acc += dot(input(m, k), weight(n, k), k);
+  for (Axis k : p.pipelined(K, tiles.at("k"))) acc += dot(input(m, k), weight(n, k), k, precision);
   if (has_bias) acc += bias.front()(n);
   if (keeps) p.out("preactivation", dtype, {M, N})(m, n) = cast(dtype, acc);
   if (activation == kErf) acc = gelu(acc, dtype);
@@ -98,9 +104,10 @@ void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
 }
 
 /// Warps on mma.sync, which take every layout: of 64 x 64 sums where few instructions follow and elements are
-/// not loaded one by one, which takes registers too.
+/// not loaded one by one, which takes registers too. Of f32 the steps are half as deep: as many bytes.
 void offer_warps(const Problem& problem, std::vector<Variant>& variants) {
   const std::int64_t M = size(problem, "M");
+  const int words = size_of(problem.facts.tensors[0].dtype) / 2;
   bool aligned = problem.facts.tensors[0].alignment >= 4 && problem.facts.tensors[1].alignment >= 4;
   std::vector<Blocks> all = {{16, 64, 64, {.stages = 4, .warps = 4}, 0.1}};
   if (M > 16) all.push_back({64, 64, 32, {.stages = 4, .warps = 4}, 0.3});
@@ -109,6 +116,7 @@ void offer_warps(const Problem& problem, std::vector<Variant>& variants) {
     all.push_back({128, 128, 64, {.stages = 3, .warps = 4}, 0.48});
     all.push_back({128, 256, 64, {.stages = 3, .warps = 8}, 0.5});
   }
+  for (Blocks& blocks : all) blocks.k /= words;
   offer(std::move(all), problem, variants);
 }
 
@@ -127,7 +135,7 @@ void offer_threads(const Problem& problem, std::vector<Variant>& variants) {
 
 std::vector<Variant> space(const Problem& problem, const Target& target) {
   std::vector<Variant> variants;
-  if (size_of(problem.facts.tensors.front().dtype) != 2) {
+  if (size_of(problem.facts.tensors.front().dtype) != 2 && !in_tf32(problem.facts)) {
     offer_threads(problem, variants);
     return variants;
   }

@@ -38,8 +38,8 @@ struct Operator {
 };
 
 const Operator& add();
-const Operator&
-linear();  ///< linear and linear_gelu: flags bias, gelu (0 none, 1 erf, 2 tanh), preactivation
+const Operator& linear();  ///< linear and linear_gelu: flags bias, gelu (0 none, 1 erf, 2 tanh),
+                           ///< preactivation, tf32 where f32 may be multiplied in TF32
 const Operator& softmax();
 const Operator& attention();  ///< scaled_dot_product_attention and flash_attention: flags causal, mask (0
                               ///< none, 1 boolean, 2 added), signed where the scale is not positive

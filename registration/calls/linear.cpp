@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "registration/calls/calls.h"
+#include "registration/calls/precision.h"
 #include "registration/calls/views.h"
 
 namespace tessera {
@@ -39,6 +40,7 @@ Call call_of(const LinearArguments& a, bool keeps) {
   call.flag("bias", a.has_bias());
   call.flag("gelu", static_cast<int>(a.activation));
   call.flag("preactivation", keeps);
+  if (allows_tf32(a.input)) call.flag("tf32", 1);  // other calls' keys lack it
   call.dim("M", M);
   call.dim("N", N);
   call.dim("K", a.weight.size(1));

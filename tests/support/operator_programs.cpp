@@ -33,12 +33,12 @@ Case add_case(int rank, DType self, DType other, DType out) {
           {ragged, unaligned, empty}};
 }
 
-Case linear_case(DType dtype, int bias, int gelu, int preactivation) {
+Case linear_case(DType dtype, int bias, int gelu, int preactivation, bool tf32 = false) {
   std::vector<DType> dtypes(static_cast<std::size_t>(3 + bias + preactivation), dtype);
-  Program p =
-      program_of(ops::linear(), dtypes, {{"bias", bias}, {"gelu", gelu}, {"preactivation", preactivation}},
-                 {{"m", 16}, {"n", 32}, {"k", 16}});
-  return {fmt::format("linear_{}{}{}{}", name_of(dtype), bias != 0 ? "_bias" : "",
+  Flags flags{{"bias", bias}, {"gelu", gelu}, {"preactivation", preactivation}};
+  if (tf32) flags["tf32"] = 1;
+  Program p = program_of(ops::linear(), dtypes, flags, {{"m", 16}, {"n", 32}, {"k", 16}});
+  return {fmt::format("linear_{}{}{}{}{}", name_of(dtype), tf32 ? "_tf32" : "", bias != 0 ? "_bias" : "",
                       gelu == 0   ? ""
                       : gelu == 1 ? "_gelu"
                                   : "_gelu_tanh",
@@ -114,6 +114,7 @@ std::vector<Case> operator_cases() {
     }
   }
   for (DType dtype : {f16, f32}) cases.push_back(linear_case(dtype, 1, 1, 0));
+  cases.push_back(linear_case(f32, 1, 1, 0, true));
   for (bool inner : {false, true}) {
     for (bool resident : {false, true}) {
       cases.push_back(softmax_case(f32, f32, inner, resident, 1));

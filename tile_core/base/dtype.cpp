@@ -131,6 +131,13 @@ double round_to(DType dtype, double value) {
   throw InternalError::format("round_to: no such dtype {}", static_cast<int>(dtype));
 }
 
+float tf32_of(float value) {
+  constexpr std::uint32_t kDropped = 13;  // bits
+  if (!std::isfinite(value)) return value;
+  const auto bits = std::bit_cast<std::uint32_t>(value) + (1U << (kDropped - 1));
+  return std::bit_cast<float>(bits >> kDropped << kDropped);
+}
+
 bool holds(DType dtype, double value) {
   switch (dtype) {
     case DType::boolean:

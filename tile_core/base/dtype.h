@@ -19,6 +19,9 @@ DType dtype_from_name(std::string_view name);  ///< throws UserError listing the
 
 /// `value` rounded to what `dtype` can hold (to nearest even for floats, as IEEE and CUDA's conversions do).
 double round_to(DType dtype, double value);
+/// `value` rounded to TF32, f32 with 10 explicit bits: to nearest, ties away from zero (PTX ISA,
+/// cvt.rna.tf32).
+float tf32_of(float value);
 /// Whether rounding to `dtype` changes nothing: whole numbers within its range where it is an integer. Of i64
 /// that is also 2^63: it stands for the greatest, 2^63 - 1, which no double is.
 bool holds(DType dtype, double value);

@@ -10,6 +10,18 @@
 namespace tessera {
 namespace {
 
+/// By which a program's dots go: "mma_tf32".
+std::string path_name(const Program& program) {
+  if (holds<IssueDot>(program.body)) return "wgmma";
+  if (!uses_mma(program)) return "plain";
+  Precision precision = Precision::ieee;
+  for_each_inst(program.body, [&](const Inst& inst) {
+    const DotShared* dot = std::get_if<DotShared>(&inst.op);
+    if (dot != nullptr) precision = std::max(precision, dot->precision);
+  });
+  return precision == Precision::ieee ? "mma" : fmt::format("mma_{}", name_of(precision));
+}
+
 /// "tessera_linear_gelu_m128_n128_k32_plain": operator, tiles, path.
 std::string kernel_name(const Program& program) {
   std::string name = "tessera_" + program.name;
@@ -17,7 +29,7 @@ std::string kernel_name(const Program& program) {
     bool tile = axis.kind != AxisKind::warps && axis.kind != AxisKind::part;
     if (tile && axis.extent > 1) name += fmt::format("_{}{}", axis.name, axis.extent);
   }
-  return name + (holds<IssueDot>(program.body) ? "_wgmma" : uses_mma(program) ? "_mma" : "_plain");
+  return name + "_" + path_name(program);
 }
 
 /// Builds the parameter struct's text and the launch's recipe side by side. Authors may choose names that

@@ -6,6 +6,13 @@
 #include "tile_core/ir/dot_order.h"
 
 namespace tessera::codegen {
+namespace {
+
+std::string fma_function(Precision precision) {
+  return precision == Precision::ieee ? "math_fma" : fmt::format("fma_{}", name_of(precision));
+}
+
+}  // namespace
 
 /// What each thread reads of one operand for `step` values of the contracted axis.
 struct Emitter::Fragment {
@@ -78,7 +85,7 @@ void Emitter::emit_dot(const Inst& inst, const DotShared& o) {
   Fragment a = fragment(o.a.slot, o.axis, layout, "a");
   Fragment b = fragment(o.b, o.axis, layout, "b");
   int step = std::max(a.along_contracted ? a.vector : 1, b.along_contracted ? b.vector : 1);
-  const int extent = p_.axis(o.axis).extent, summands = dot_summands(b.dtype, extent);
+  const int extent = p_.axis(o.axis).extent, summands = dot_summands(b.dtype, o.precision, extent);
   const int count = layout.count(Place::reg);
   const std::string product =
       fmt::format("a[({}) * {} + q], b[({}) * {} + q]", register_index(layout, a.layout, "r"), step,
@@ -93,7 +100,7 @@ void Emitter::emit_dot(const Inst& inst, const DotShared& o) {
     text_ += "#pragma unroll\n";
     open(fmt::format("for (int q = 0; q < {}; ++q)", step));
     open_registers(count);
-    line("{0}[r] = math_fma({1}, {0}[r]);", sum, product);
+    line("{0}[r] = {2}({1}, {0}[r]);", sum, product, fma_function(o.precision));
     close();
     close();
     close();

@@ -139,7 +139,11 @@ class Emitter {
 
   // emit_mma.cpp
   struct WarpOperand;
-  WarpOperand warp_operand(const Slot& slot, AxisId contracted, const Layout& accumulator, bool first) const;
+  WarpOperand warp_operand(const Slot& slot, AxisId contracted, const Layout& accumulator, bool first,
+                           bool pairs) const;
+  bool is_transposed(const Slot& slot, AxisId contracted) const;  ///< an operand of a dot
+  void round_operand(Precision precision, const char* words, const char* rests, int count);
+  void multiply_block(const DotShared& o, const std::string& sums, bool pairs);
   void read_rows(const WarpOperand& a, const char* step);
   void emit_mma(const Inst& inst, const DotShared& o);
 

@@ -116,7 +116,7 @@ Tile reduce_min(const Operand& x, const Axis& axis, Loc loc) {
   return reduce(ReduceFn::min, x, axis, loc);
 }
 
-Tile dot(const Operand& a, const Operand& b, const Axis& axis, Loc loc) {
+Tile dot(const Operand& a, const Operand& b, const Axis& axis, Precision precision, Loc loc) {
   Tracer& tracer = tracer_of({&a, &b});
   const std::string& name = axis.info().name;
   check_same_program(tracer, axis.tracer(), loc);
@@ -132,6 +132,12 @@ Tile dot(const Operand& a, const Operand& b, const Axis& axis, Loc loc) {
           diagnostic(fmt::format("the {} operand of a dot is {}", which, name_of(operand->type().dtype)), loc,
                      describe({a, b}), "operands are f16, bf16 or f32: cast(f32, x)"));
     }
+    if (precision != Precision::ieee && operand->type().dtype != f32) {
+      throw UserError(diagnostic(fmt::format("the {} operand of a dot in {} is {}", which, name_of(precision),
+                                             name_of(operand->type().dtype)),
+                                 loc, describe({a, b}),
+                                 "only f32 is rounded: leave the precision out, or cast(f32, x)"));
+    }
   }
   Type type{.dtype = f32};
   for (const Operand* operand : {&a, &b}) {
@@ -145,7 +151,8 @@ Tile dot(const Operand& a, const Operand& b, const Axis& axis, Loc loc) {
       type.axes.push_back(id);
     }
   }
-  return {&tracer, tracer.emit(Dot{a.id(), b.id(), axis.id()}, std::move(type), loc)};
+  return {&tracer,
+          tracer.emit(Dot{a.id(), b.id(), axis.id(), ValueId::none, precision}, std::move(type), loc)};
 }
 
 Tile broadcast(const Operand& x, std::initializer_list<Axis> axes) {

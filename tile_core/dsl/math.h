@@ -37,8 +37,10 @@ Tile reduce_sum(const Operand& x, const Axis& axis, Loc loc = Loc::here());
 Tile reduce_max(const Operand& x, const Axis& axis, Loc loc = Loc::here());
 Tile reduce_min(const Operand& x, const Axis& axis, Loc loc = Loc::here());
 
-/// The sum over the valid lanes of `axis` of a * b, in f32: f32[other axes of a, other axes of b].
-Tile dot(const Operand& a, const Operand& b, const Axis& axis, Loc loc = Loc::here());
+/// The sum over the valid lanes of `axis` of a * b, in f32: f32[other axes of a, other axes of b]. Where
+/// operands are f32, `precision` says what is made of them; the tensor cores take them in TF32 alone.
+Tile dot(const Operand& a, const Operand& b, const Axis& axis, Precision precision = Precision::ieee,
+         Loc loc = Loc::here());
 
 /// The first tile with the axes of the second added.
 Tile broadcast(const Operand& x, std::initializer_list<Axis> axes);

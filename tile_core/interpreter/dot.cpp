@@ -13,6 +13,19 @@ std::vector<float> as_floats(const Elements& elements) {
   return {elements.begin(), elements.end()};
 }
 
+/// An operand as its dot's precision has it.
+struct Factors {
+  std::vector<float> values;
+  std::vector<float> rests;  // of tf32x3: what the values lack
+
+  Factors(const Elements& elements, Precision precision) : values(as_floats(elements)) {
+    if (precision == Precision::ieee) return;
+    if (precision == Precision::tf32x3) rests = values;
+    for (float& x : values) x = tf32_of(x);
+    for (std::size_t i = 0; i < rests.size(); ++i) rests[i] = tf32_of(rests[i] - values[i]);
+  }
+};
+
 /// One lane of a dot: sums[i] += x[ix[i]] * y[iy[i]], rounded once.
 [[gnu::always_inline]] inline void add_products(const float* x, const int* ix, const float* y, const int* iy,
                                                 std::vector<float>& sums) {
@@ -46,11 +59,10 @@ AddProducts* fastest_add_products() {
 }  // namespace
 
 Elements dot(Run& run, const std::vector<AxisId>& axes, const Tile& a, const Tile& b, AxisId axis,
-             DType dtype, const Elements& start) {
+             const DotKind& kind, const Elements& start) {
   const std::vector<int>& ia = run.alignments.get(axes, a.axes);
   const std::vector<int>& ib = run.alignments.get(axes, b.axes);
-  std::vector<float> x = as_floats(a.elements);
-  std::vector<float> y = as_floats(b.elements);
+  const Factors x(a.elements, kind.precision), y(b.elements, kind.precision);
   std::vector<float> sums = as_floats(start);
   sums.resize(ia.size(), 0.0F);
   std::ptrdiff_t step_x = run.alignments.stride(a.axes, axis);
@@ -58,10 +70,19 @@ Elements dot(Run& run, const std::vector<AxisId>& axes, const Tile& a, const Til
   AddProducts* add = fastest_add_products();
   Lanes lanes = run.seen(axis);
   const auto add_lanes = [&](int first, int last, std::vector<float>& onto) {
-    for (int lane = std::max(first, lanes.first); lane < std::min(last, lanes.last); ++lane)
-      add(x.data() + lane * step_x, ia.data(), y.data() + lane * step_y, ib.data(), onto);
+    for (int lane = std::max(first, lanes.first); lane < std::min(last, lanes.last); ++lane) {
+      const auto products = [&](const std::vector<float>& left, const std::vector<float>& right) {
+        add(left.data() + lane * step_x, ia.data(), right.data() + lane * step_y, ib.data(), onto);
+      };
+      if (kind.precision == Precision::tf32x3) {
+        products(x.rests, y.values);
+        products(x.values, y.rests);
+      }
+      products(x.values, y.values);
+    }
   };
-  const int extent = run.program.axis(axis).extent, summands = dot_summands(dtype, extent);
+  const int extent = run.program.axis(axis).extent;
+  const int summands = dot_summands(kind.dtype, kind.precision, extent);
   if (summands == extent) {
     add_lanes(0, extent, sums);
     return {sums.begin(), sums.end()};

@@ -57,7 +57,8 @@ class Evaluation {
         [&](const Dot& o) {
           Elements start;
           if (o.accumulator != ValueId::none) start = run_.arranged(type_.axes, run_.tile(o.accumulator));
-          out_ = dot(run_, type_.axes, run_.tile(o.a), run_.tile(o.b), o.axis, run_.type(o.a).dtype, start);
+          out_ = dot(run_, type_.axes, run_.tile(o.a), run_.tile(o.b), o.axis,
+                     {run_.type(o.a).dtype, o.precision}, start);
         },
         [&](const Slice& o) { slice(o); },
         [&](const auto&) {

@@ -168,6 +168,7 @@ struct DotShared {
   AxisId axis{};
   ValueId accumulator{};
   bool mma = false;
+  Precision precision = Precision::ieee;
   bool operator==(const DotShared&) const = default;
 };
 

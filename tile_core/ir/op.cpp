@@ -34,6 +34,11 @@ const char* name_of(SlotStep step) {
   return kNames.at(static_cast<std::size_t>(step));
 }
 
+const char* name_of(Precision precision) {
+  constexpr std::array kNames = {"ieee", "tf32", "tf32x3"};
+  return kNames.at(static_cast<std::size_t>(precision));
+}
+
 bool compares(BinaryFn fn) {
   return fn == BinaryFn::lt || fn == BinaryFn::le || fn == BinaryFn::eq || fn == BinaryFn::ne;
 }

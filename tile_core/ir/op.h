@@ -33,6 +33,7 @@ const char* name_of(BinaryFn fn);
 const char* name_of(ReduceFn fn);
 const char* name_of(CopyKind kind);
 const char* name_of(SlotStep step);
+const char* name_of(Precision precision);
 
 /// Whether an operation is one of some kinds.
 template <typename... Kinds>

@@ -1,3 +1,5 @@
+#include <tuple>
+
 #include "tile_core/ir/parser.h"
 
 namespace tessera {
@@ -17,7 +19,7 @@ std::optional<Op> Parser::shared_memory(std::string_view name) {
   if (auto kind = enumerator(name, CopyKind::bulk)) return copy_in(*kind);
   if (name == "dot_shared" || name == "dot_mma") {
     DotShared op{.mma = name == "dot_mma"};
-    op.axis = contracted_axis();
+    std::tie(op.axis, op.precision) = contraction();
     op.a = dot_operand();
     lexer_.expect(",");
     op.b = slot();

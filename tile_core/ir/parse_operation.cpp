@@ -1,3 +1,5 @@
+#include <tuple>
+
 #include "tile_core/ir/parser.h"
 
 namespace tessera {
@@ -70,10 +72,23 @@ AxisId Parser::contracted_axis() {
   return result;
 }
 
+std::pair<AxisId, Precision> Parser::contraction() {
+  lexer_.expect("<");
+  std::pair result(axis(), Precision::ieee);
+  if (lexer_.accept(",")) {
+    auto precision = enumerator(lexer_.next().text, Precision::tf32x3);
+    if (!precision) lexer_.fail("a precision (ieee, tf32, tf32x3)");
+    lexer_.take();
+    result.second = *precision;
+  }
+  lexer_.expect(">");
+  return result;
+}
+
 std::optional<Op> Parser::reduction(std::string_view name) {
   if (name == "dot") {
     Dot op;
-    op.axis = contracted_axis();
+    std::tie(op.axis, op.precision) = contraction();
     op.a = value();
     op.b = next_value();
     if (lexer_.accept("onto")) op.accumulator = value();

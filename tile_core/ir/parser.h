@@ -62,7 +62,8 @@ class Parser {
   template <typename Id, typename Table>
   Id named(const Table& table, std::string_view kind);
   AxisId axis() { return named<AxisId>(program_.axes, "an axis"); }
-  AxisId contracted_axis();  ///< "<k>"
+  AxisId contracted_axis();                    ///< "<k>"
+  std::pair<AxisId, Precision> contraction();  ///< "<k>" or "<k, tf32>"
   DimId dim() { return named<DimId>(program_.dims, "a dim"); }
   TensorId tensor() { return named<TensorId>(program_.tensors, "a tensor"); }
   std::vector<ValueId> values();

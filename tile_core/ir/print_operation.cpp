@@ -49,7 +49,7 @@ std::string Printer::on_tiles(const Op& op) {
         return fmt::format("reduce_{}<{}> {}", name_of(o.fn), axis(o.axis), value(o.a));
       },
       [&](const Dot& o) {
-        return fmt::format("dot<{}> {}, {}{}", axis(o.axis), value(o.a), value(o.b),
+        return fmt::format("dot<{}> {}, {}{}", contracted(o.axis, o.precision), value(o.a), value(o.b),
                            optional("onto", o.accumulator));
       },
       [&](const Load& o) { return "load " + load(o.tensor, o.subscripts); },
@@ -82,8 +82,9 @@ std::string Printer::on_device(const Op& op) {
       [&](const CommitStores&) { return std::string("commit_stores"); },
       [&](const WaitStores& o) { return fmt::format("wait_stores {}", o.pending); },
       [&](const DotShared& o) {
-        return fmt::format("{}<{}> {}, {} onto {}", o.mma ? "dot_mma" : "dot_shared", axis(o.axis),
-                           dot_operand(o.a), slot(o.b), value(o.accumulator));
+        return fmt::format("{}<{}> {}, {} onto {}", o.mma ? "dot_mma" : "dot_shared",
+                           contracted(o.axis, o.precision), dot_operand(o.a), slot(o.b),
+                           value(o.accumulator));
       },
       [&](const IssueDot& o) { return issue_dot(o); },
       [&](const FenceDots&) { return std::string("fence_dots"); },
@@ -119,6 +120,11 @@ std::string Printer::copy_in(const CopyIn& o) {
 std::string Printer::issue_dot(const IssueDot& o) {
   return fmt::format("issue_dot<{}> {}, {}{}{}", axis(o.axis), dot_operand(o.a), slot(o.b),
                      optional("onto", o.accumulator), optional("if", o.accumulate));
+}
+
+/// "k", or "k, tf32"
+std::string Printer::contracted(AxisId id, Precision precision) {
+  return precision == Precision::ieee ? axis(id) : fmt::format("{}, {}", axis(id), name_of(precision));
 }
 
 /// A first operand in registers reads like a slot of a channel that has one.

@@ -39,6 +39,7 @@ class Printer {
   std::string channel(const Channel& o);
   std::string copy_in(const CopyIn& o);
   std::string issue_dot(const IssueDot& o);
+  std::string contracted(AxisId id, Precision precision);
   std::string dot_operand(const DotOperand& o);
   std::string load(TensorId tensor, const std::vector<Subscript>& subscripts);
   std::string subscript(const Subscript& s);

@@ -149,13 +149,20 @@ struct Reduce {
   bool operator==(const Reduce&) const = default;
 };
 
-/// The sum over `axis` of a * b in f32, with fma in the order of the axis, by sums of dot_summands(); until
-/// mask_tails over its valid lanes only. `accumulator`, where there is one, is added to.
+/// What a dot of f32 makes of its operands: nothing (IEEE 754's binary32); each rounded to TF32 (tf32_of); or
+/// each as the sum of two in TF32, of whose four products the one of both rests is left out (Ootomo and
+/// Yokota, arXiv 2203.03341).
+enum class Precision : std::uint8_t { ieee, tf32, tf32x3 };
+
+/// The sum over `axis` of a * b in f32, with fma in the order of the axis, by sums of dot_summands(), of
+/// several products the least first; until mask_tails over its valid lanes only. `accumulator`, where there
+/// is one, is added to.
 struct Dot {
   ValueId a{};
   ValueId b{};
   AxisId axis{};
   ValueId accumulator = ValueId::none;
+  Precision precision = Precision::ieee;
   bool operator==(const Dot&) const = default;
 };
 

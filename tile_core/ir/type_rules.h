@@ -34,7 +34,7 @@ class TypeRules {
   void dot(const Dot& o) const;
   void store(const Store& o) const;
   Axes contracted(ValueId a, AxisId axis) const;
-  void dot_of(const Type& a, const Type& b, AxisId axis) const;
+  void dot_of(const Type& a, const Type& b, AxisId axis, Precision precision) const;
   void accumulates(ValueId accumulator) const;
   void axis_is_part(AxisId of, AxisId to, const Type& whole) const;
   Axes subscripts(TensorId id, const std::vector<Subscript>& list) const;
@@ -47,7 +47,7 @@ class TypeRules {
   void slot_holds(const Slot& slot, DType dtype, const Axes& axes) const;
   void dot_shared(const DotShared& o) const;
   void issue_dot(const IssueDot& o) const;
-  void takes_matrices(const Type& a, const Type& b, const char* dot) const;
+  void takes_matrices(const Type& a, const Type& b, Precision precision, const char* dot) const;
   void wait_dots(const WaitDots& o) const;
 
   const Type& type(ValueId id) const { return p_.type(id); }

@@ -21,10 +21,15 @@ void TypeRules::slot_holds(const Slot& slot, DType dtype, const Axes& axes) cons
   fail(fmt::format("the slot holds {}, but the tile is {}", to_text(p_, tile), text(dtype, axes)));
 }
 
-/// Of the tensor cores.
-void TypeRules::takes_matrices(const Type& a, const Type& b, const char* dot) const {
-  bool sixteen = a.dtype == b.dtype && (a.dtype == f16 || a.dtype == bf16);
-  if (sixteen && a.axes.size() == 2 && b.axes.size() == 2 && result().axes.size() == 2) return;
+/// Of the tensor cores, which take f32 as nothing but TF32.
+void TypeRules::takes_matrices(const Type& a, const Type& b, Precision precision, const char* dot) const {
+  const bool tf32 = precision != Precision::ieee;
+  const bool fits = a.dtype == b.dtype && (tf32 ? a.dtype == f32 : a.dtype == f16 || a.dtype == bf16);
+  if (fits && a.axes.size() == 2 && b.axes.size() == 2 && result().axes.size() == 2) return;
+  if (tf32) {
+    fail(fmt::format("{} in {} takes matrices, but got {} and {}", dot, name_of(precision), to_text(p_, a),
+                     to_text(p_, b)));
+  }
   fail(fmt::format("{} takes matrices of one dtype, f16 or bf16, but got {} and {}", dot, to_text(p_, a),
                    to_text(p_, b)));
 }
@@ -33,9 +38,9 @@ void TypeRules::dot_shared(const DotShared& o) const {
   const bool registers = o.a.value != ValueId::none;
   Type a = registers ? type(o.a.value) : tile_of(o.a.slot);
   Type b = tile_of(o.b);
-  dot_of(a, b, o.axis);
+  dot_of(a, b, o.axis, o.precision);
   accumulates(o.accumulator);
-  if (o.mma) return takes_matrices(a, b, "a dot by mma");
+  if (o.mma) return takes_matrices(a, b, o.precision, "a dot by mma");
   if (registers) fail("a dot by FMA takes slots, but got " + text(o.a.value));
 }
 
@@ -43,8 +48,8 @@ void TypeRules::issue_dot(const IssueDot& o) const {
   const bool registers = o.a.value != ValueId::none;
   Type a = registers ? type(o.a.value) : tile_of(o.a.slot);
   Type b = tile_of(o.b);
-  dot_of(a, b, o.axis);
-  takes_matrices(a, b, "an issued dot");
+  dot_of(a, b, o.axis, Precision::ieee);
+  takes_matrices(a, b, Precision::ieee, "an issued dot");
   if (!result().pending) fail("the result of an issued dot is pending, but got " + text(inst_.result()));
   if (o.accumulator != ValueId::none) accumulates(o.accumulator);
   if (o.accumulate != ValueId::none) {

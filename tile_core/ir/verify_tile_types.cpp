@@ -70,15 +70,17 @@ void TypeRules::reduce_warp(const ReduceWarp& o) const {
 }
 
 void TypeRules::dot(const Dot& o) const {
-  dot_of(type(o.a), type(o.b), o.axis);
+  dot_of(type(o.a), type(o.b), o.axis, o.precision);
   if (o.accumulator != ValueId::none) accumulates(o.accumulator);
 }
 
-void TypeRules::dot_of(const Type& a, const Type& b, AxisId axis) const {
+void TypeRules::dot_of(const Type& a, const Type& b, AxisId axis, Precision precision) const {
   for (const Type& operand : {a, b}) {
     if (!operand.has(axis) || !is_float(operand.dtype)) {
       fail(fmt::format("a dot over '{}' does not take {}", p_.axis(axis).name, to_text(p_, operand)));
     }
+    if (precision != Precision::ieee && operand.dtype != f32)
+      fail(fmt::format("a dot in {} takes f32, but got {}", name_of(precision), to_text(p_, operand)));
   }
   result_is(f32, without(joined({a.axes, b.axes}), axis));
 }

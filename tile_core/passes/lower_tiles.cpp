@@ -79,7 +79,11 @@ class LowerTiles {
     const Type& type = p_.type(inst.result());
     ValueId accumulator =
         dot.accumulator == ValueId::none ? r.emit(Constant{0}, type, inst.loc) : r.map(dot.accumulator);
-    DotShared lowered{.b = channels_.slot(dot.b), .axis = dot.axis, .accumulator = accumulator, .mma = mma_};
+    DotShared lowered{.b = channels_.slot(dot.b),
+                      .axis = dot.axis,
+                      .accumulator = accumulator,
+                      .mma = mma_,
+                      .precision = dot.precision};
     if (is_shared(dot.a)) {
       lowered.a.slot = channels_.slot(dot.a);
     } else {

@@ -91,8 +91,10 @@ WarpGrid automatic_grid(const Program& p) {
 
 std::string broken_by(const Program& p, const Dot& dot) {
   const Type &a = p.type(dot.a), &b = p.type(dot.b);
-  if (a.dtype != b.dtype || !is_float(a.dtype) || size_of(a.dtype) != 2)
-    return fmt::format("its operands are {} and {}", name_of(a.dtype), name_of(b.dtype));
+  const bool tf32 = dot.precision != Precision::ieee;
+  if (a.dtype != b.dtype || !is_float(a.dtype) || (size_of(a.dtype) != 2 && !tf32))
+    return fmt::format("its operands are {} and {}{}", name_of(a.dtype), name_of(b.dtype),
+                       a.dtype == f32 && b.dtype == f32 ? ", and its precision ieee" : "");
   if (a.axes.size() != 2 || b.axes.size() != 2) return "its operands are not matrices";
   Extents e = extents_of(p, dot);
   int depth = p.axis(dot.axis).extent;

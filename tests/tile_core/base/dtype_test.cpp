@@ -1,5 +1,6 @@
 #include "tile_core/base/dtype.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -28,6 +29,17 @@ TEST(Dtype, FloatsHoldWhatTheyRoundTo) {
       EXPECT_TRUE(holds(dtype, value)) << value;
     EXPECT_FALSE(holds(dtype, 0.1)) << name_of(dtype);
   }
+}
+
+TEST(Dtype, Tf32HasElevenBitsAndRoundsTiesAway) {
+  for (float value : {0.0F, -1.0F, 0x1.004p0F, 0x1.ffcp127F, 0x1.4p-149F * 0x1p13F})
+    EXPECT_EQ(tf32_of(value), value);
+  EXPECT_EQ(tf32_of(0x1.002p0F), 0x1.004p0F);
+  EXPECT_EQ(tf32_of(-0x1.002p0F), -0x1.004p0F);
+  EXPECT_EQ(tf32_of(0x1.001ffep0F), 1.0F);
+  EXPECT_EQ(tf32_of(0x1.fffffep127F), static_cast<float>(kInfinity));
+  EXPECT_EQ(tf32_of(static_cast<float>(-kInfinity)), static_cast<float>(-kInfinity));
+  EXPECT_TRUE(std::isnan(tf32_of(static_cast<float>(kNaN))));
 }
 
 template <typename Function>

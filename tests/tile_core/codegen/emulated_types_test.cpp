@@ -72,6 +72,23 @@ TYPED_TEST(Sixteen, ConvertsFromAndToEverything) {
   EXPECT_EQ(convert<float>(convert<TypeParam>(-2)), -2);
 }
 
+TEST(EmulatedTypes, FloatsRoundToTf32) {
+  const auto same = [](float x) {
+    const float expected = tessera::tf32_of(x), actual = tf32_of(x);
+    return std::isnan(x) ? std::isnan(actual)
+                         : emulated::bits_as<unsigned>(expected) == emulated::bits_as<unsigned>(actual);
+  };
+  std::mt19937 random(1);
+  for (int i = 0; i < 1000000; ++i) {
+    const float x = emulated::bits_as<float>(static_cast<unsigned>(random()));
+    const unsigned near = emulated::bits_as<unsigned>(x) / 0x1000 * 0x1000;  // a value or a tie between two
+    for (unsigned bits : {near - 1, near, near + 1})
+      ASSERT_TRUE(same(emulated::bits_as<float>(bits))) << bits;
+  }
+  EXPECT_EQ(fma_tf32(0x1.002p0f, 0x1.001p0f, 1.0f), 0x1.004p0f + 1);
+  EXPECT_EQ(fma_tf32x3(0x1.002p0f, 3.0f, 1.0f), 0x1.002p0f * 3 + 1);
+}
+
 TEST(EmulatedTypes, FloatsBecomeIntegersTowardsZeroAndClamped) {
   EXPECT_EQ(convert<int64>(-1.9f), -1);
   EXPECT_EQ(convert<int>(1.9f), 1);

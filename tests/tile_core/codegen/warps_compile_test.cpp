@@ -21,7 +21,7 @@ TensorFacts tensor(DType dtype, int contiguous_dim, int alignment = 16) {
 std::string code_of(const ops::Operator& op, const Facts& facts, const Tiles& tiles, const Schedule& schedule,
                     const Target& target) {
   auto made = lower_to_cuda(op.program(facts, tiles), facts, schedule, target);
-  EXPECT_TRUE(made->kernel.name.ends_with("_mma")) << made->kernel.name;
+  EXPECT_NE(made->kernel.name.find("_mma"), std::string::npos) << made->kernel.name;
   Cubin cubin = compile(made->kernel, target);
   for (const std::string& complaint : cubin.complaints())
     ADD_FAILURE() << made->kernel.name << " " << to_text(schedule) << ": " << complaint;
@@ -63,6 +63,24 @@ TEST_P(WarpCode, ReadsWhatIsContiguousAlongTheOtherAxisTransposed) {
   EXPECT_EQ(counted(code, {"LDL", "STL"}), (std::map<std::string, int>{}));
 }
 
+/// As many products of half the depth. Of f32 that is contiguous along the other axis lanes read words.
+TEST_P(WarpCode, OfLinearInTf32RoundsItsOperands) {
+  const auto code_where = [&](int contiguous_dim) {
+    Facts facts = linear_facts(f32, {tensor(f32, contiguous_dim), tensor(f32, contiguous_dim)});
+    facts.flags["tf32"] = 1;
+    return code_of(ops::linear(), facts, {{"m", 128}, {"n", 128}, {"k", 16}}, {.stages = 3, .warps = 4},
+                   target());
+  };
+  for (int contiguous_dim : {0, 1}) {
+    const std::string code = code_where(contiguous_dim);
+    EXPECT_EQ(counted(code, {"HMMA"}), (std::map<std::string, int>{{"HMMA.1688.F32.TF32", 64}}));
+    EXPECT_EQ(counted(code, {"LDL", "STL", "FFMA"}), (std::map<std::string, int>{}));
+    EXPECT_EQ(counted(code, {"LDSM"}).contains("LDSM.16.M88.4"), contiguous_dim == 1);
+    for (const auto& [copy, count] : counted(code, {"LDGSTS"}))
+      EXPECT_NE(copy.find(".128"), std::string::npos) << count << " times " << copy;
+  }
+}
+
 /// Weights stay in registers: what is read are query, key, and value transposed.
 TEST_P(WarpCode, OfAttentionMultipliesRegisters) {
   TensorFacts rows = tensor(bf16, 3);
@@ -96,6 +114,19 @@ TEST_P(WarpCode, OfOfferedLinearIsClean) {
                           .flags = {{"bias", 1}, {"gelu", 1}, {"preactivation", 0}}},
                          {{"M", 4000}, {"N", 4001}, {"K", 4001}}};
     expect_offered_are_clean(ops::linear(), problem, target());
+  }
+}
+
+TEST_P(WarpCode, OfOfferedLinearInTf32IsClean) {
+  for (int alignment : {4, 16}) {
+    for (int keeps : {0, 1}) {
+      TensorFacts matrix = tensor(f32, 1, alignment);
+      ops::Problem problem{{.tensors = {matrix, matrix, tensor(f32, 0, alignment), matrix},
+                            .flags = {{"bias", 1}, {"gelu", keeps}, {"preactivation", keeps}, {"tf32", 1}}},
+                           {{"M", 4000}, {"N", 4001}, {"K", 4001}}};
+      if (keeps != 0) problem.facts.tensors.push_back(matrix);
+      expect_offered_are_clean(ops::linear(), problem, target());
+    }
   }
 }
 

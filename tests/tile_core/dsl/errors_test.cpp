@@ -145,6 +145,11 @@ INSTANTIATE_TEST_SUITE_P(
                "tile error: the first operand of a dot is i32\n  --> HERE\n   first: i32[m:16]  second: "
                "i32[m:16]\n"
                "   help: operands are f16, bf16 or f32: cast(f32, x)"},
+        Misuse{"dot_of_16_bits_in_tf32",
+               [](Text& t) { dot(cast(f32, t.a(t.m, t.k)), t.a(t.m, t.k), t.k, Precision::tf32); },
+               "tile error: the second operand of a dot in tf32 is bf16\n  --> HERE\n"
+               "   first: f32[m:16, k:32]  second: bf16[m:16, k:32]\n"
+               "   help: only f32 is rounded: leave the precision out, or cast(f32, x)"},
         Misuse{"axis_in_both", [](Text& t) { dot(t.a(t.m, t.k), t.a(t.m, t.k), t.k); },
                "tile error: both operands of a dot have axis 'm'\n  --> HERE\n"
                "   first: bf16[m:16, k:32]  second: bf16[m:16, k:32]\n"

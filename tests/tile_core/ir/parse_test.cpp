@@ -60,6 +60,16 @@ TEST(Parse, ReadsNamesAndCommentsButKeepsNeither) {
   EXPECT_EQ(p.body.insts[1].loc.line, 5);
 }
 
+TEST(Parse, ReadsThePrecisionOfADot) {
+  const std::string text = to_text(program("gemm_tile"));
+  for (Precision precision : {Precision::tf32, Precision::tf32x3}) {
+    std::string other = text;
+    other.replace(other.find("dot<k>"), 6, fmt::format("dot<k, {}>", name_of(precision)));
+    EXPECT_EQ(to_text(parse(other)), other);
+    EXPECT_NE(parse(other), parse(text));
+  }
+}
+
 TEST(Parse, TellsADotsConditionFromABranch) {
   std::string text = to_text(test::changed("gemm_roles", "onto %47 if %48", "onto %47\n if %48 {\n }"));
   EXPECT_NE(text.find("onto %47\n          if %48 {\n          }\n          commit_dots"), std::string::npos);
@@ -101,6 +111,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "tile error: expected a dtype, one of boolean, i32, i64, f16, bf16, f32, but got 'f64'\n  "
                 "--> program text:2\n"
                 "   column 9 of:   in a: f64()"},
+        Mistake{
+            "program p stage tile {\n  dim K\n  axis k:4 loop K\n  %0: f32[k:4] = constant 1\n  %1: f32 = "
+            "dot<k, "
+            "tf33> %0, %0\n}",
+            "tile error: expected a precision (ieee, tf32, tf32x3), but got 'tf33'\n  --> program text:5\n   "
+            "column 20 of:   %1: f32 = dot<k, tf33> %0, %0"},
         Mistake{"program p stage tile {\n  %0: f32 = konstant 1\n}",
                 "tile error: expected an operation, but got 'konstant'\n  --> program text:2\n   column 13 "
                 "of:   %0: f32 = konstant 1"},

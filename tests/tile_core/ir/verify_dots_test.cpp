@@ -24,6 +24,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "lane j:4x2, lane i:8x1, warp i:4x16> is in flight: a wait_dots has to stand before"},
         Mistake{"chain_roles", "= issue_dot<d> %0,", "= issue_dot<j> %0,",
                 "chain: a dot over 'j' does not take f16[i:64, d:64]"},
+        Mistake{"gemm_tile", "dot<k>", "dot<k, tf32>",
+                "gemm: a dot in tf32 takes f32, but got bf16[m:16, k:8]"},
         Mistake{"chain_roles", "%16: f16", "%16: bf16",
                 "chain: an issued dot takes matrices of one dtype, f16 or bf16, but got bf16[i:64, j:32] "
                 "registers<reg j:2x1, reg i:2x8, reg j:4x8, lane j:4x2, lane i:8x1, warp i:4x16> and "

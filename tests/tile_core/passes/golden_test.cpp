@@ -25,6 +25,7 @@ INSTANTIATE_TEST_SUITE_P(
     Programs, Golden,
     ::testing::Values(
         Subject{"linear_gelu", "linear_bf16_bias_gelu"}, Subject{"linear_gelu_f32", "linear_f32_bias_gelu"},
+        Subject{"linear_gelu_tf32", "linear_f32_tf32_bias_gelu"},
         Subject{"softmax", "softmax_bf16_f32_resident_3d"}, Subject{"attention", "attention_f16_causal"},
         Subject{"roles_linear_gelu", "roles_linear_gelu"},
         Subject{"roles_attention", "roles_attention_causal"}, Subject{"roles_dual_gemm", "roles_dual_gemm"},

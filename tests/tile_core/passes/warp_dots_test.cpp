@@ -25,6 +25,7 @@ struct Shape {
   int m, n, k, warps;
   bool a_major = false, b_major = false;
   DType dtype = bf16;
+  Precision precision = Precision::ieee;
 };
 
 /// out = a b^T
@@ -38,7 +39,7 @@ Program product(const Shape& s) {
   Axis m = p.grid(M, s.m), n = p.grid(N, s.n);
   Var acc = p.zeros(f32, {m, n});
   for (Axis k : p.pipelined(K, s.k))
-    acc += dot(s.a_major ? a(k, m) : a(m, k), s.b_major ? b(k, n) : b(n, k), k);
+    acc += dot(s.a_major ? a(k, m) : a(m, k), s.b_major ? b(k, n) : b(n, k), k, s.precision);
   out(m, n) = cast(s.dtype, acc);
   return p.finish();
 }
@@ -61,7 +62,7 @@ TEST(WarpDots, SayWhyTheyAreNot) {
   old.mma = false;
   EXPECT_EQ(why_not({32, 64, 32, 4}, old), "sm_80 has no mma");
   EXPECT_EQ(why_not({.m = 32, .n = 64, .k = 32, .warps = 4, .dtype = f32}),
-            "the dot over 'k': its operands are f32 and f32");
+            "the dot over 'k': its operands are f32 and f32, and its precision ieee");
   EXPECT_EQ(why_not({32, 64, 24, 4}), "the dot over 'k': it is 32 x 64 x 24, which are no multiples of 16");
   EXPECT_EQ(why_not({32, 72, 32, 4}), "the dot over 'k': it is 32 x 72 x 32, which are no multiples of 16");
   EXPECT_EQ(why_not({32, 32, 32, 8}), "8 warps cannot split its tiles in steps of 16 rows and columns");
@@ -124,10 +125,61 @@ TEST_P(WarpProduct, IsRightWhereverItsOperandsAreContiguous) {
   }
 }
 
+class WarpProductInTf32 : public ::testing::TestWithParam<Precision> {
+ protected:
+  static void is_right_of(Shape shape) {
+    shape.dtype = f32, shape.precision = GetParam();
+    for (bool a_major : {false, true}) {
+      for (bool b_major : {false, true}) {
+        shape.a_major = a_major, shape.b_major = b_major;
+        is_right(product(shape), kCall, {.schedule = {.stages = 3, .warps = shape.warps}, .target = ampere()},
+                 0x1p-20);
+      }
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Precisions, WarpProductInTf32, ::testing::Values(Precision::tf32, Precision::tf32x3),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+TEST_P(WarpProductInTf32, IsRightWhereverItsOperandsAreContiguous) {
+  is_right_of({32, 64, 32, 4});
+  is_right_of({16, 128, 48, 4});
+}
+
+/// Tiles that warps cannot split: threads round as the tensor cores' operands are rounded.
+TEST_P(WarpProductInTf32, IsRightByFma) {
+  const Program program = product({.m = 24, .n = 40, .k = 24, .dtype = f32, .precision = GetParam()});
+  const Setting setting{.target = ampere()};
+  ASSERT_EQ(dot_path_of(program, context_of(program, kCall, setting)), DotPath::fma);
+  EXPECT_TRUE(test::emulates(program, kCall, setting, 0));
+}
+
+TEST_P(WarpProductInTf32, TakesTensorsThatNothingIsKnownOf) {
+  for (test::Arrangement arrangement : test::kArrangements)
+    is_right(product({.m = 32, .n = 64, .k = 32, .warps = 4, .dtype = f32, .precision = GetParam()}),
+             {{{"M", 37}, {"N", 67}, {"K", 51}}},
+             {.schedule = {.warps = 4}, .arrangement = arrangement, .target = ampere()}, 0x1p-20);
+}
+
 TEST(WarpDots, TakeTensorsThatNothingIsKnownOf) {
   for (test::Arrangement arrangement : test::kArrangements)
     is_right(product({32, 64, 32, 4}), {{{"M", 37}, {"N", 67}, {"K", 51}}},
              {.schedule = {.warps = 4}, .arrangement = arrangement, .target = ampere()}, 0x1p-7);
+}
+
+/// What the dots make of f32.
+TEST(WarpDots, OfF32TakeTheirPrecision) {
+  const auto of = [](Precision precision) {
+    const Program program =
+        product({.m = 32, .n = 64, .k = 32, .warps = 4, .dtype = f32, .precision = precision});
+    return test::outputs(program, kCall).back();
+  };
+  const std::vector<double> exact = of(Precision::ieee), once = of(Precision::tf32),
+                            thrice = of(Precision::tf32x3);
+  EXPECT_TRUE(test::same_values("out", exact, once, 0x1p-10));
+  EXPECT_FALSE(test::same_values("out", exact, once, 0x1p-14));
+  EXPECT_TRUE(test::same_values("out", exact, thrice, 0x1p-21));
+  EXPECT_NE(exact, thrice);
 }
 
 /// Attention of 16-bit elements in these tiles.

@@ -27,6 +27,20 @@ __device__ __forceinline__ float math_fast_tanh(float x) {
 }
 __device__ __forceinline__ float math_fma(float a, float b, float c) { return fmaf(a, b, c); }
 
+/// Rounded to TF32, to nearest, ties away from zero; dots ignore the lowest 13 bits (PTX ISA, cvt.rna.tf32.f32).
+__device__ __forceinline__ unsigned tf32_word(float x) {
+  unsigned word;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(word) : "f"(x));
+  return word;
+}
+__device__ __forceinline__ float tf32_of(float x) { return __uint_as_float(tf32_word(x) & 0xffffe000u); }
+/// a * b + c of operands in TF32, and of such that are two numbers in TF32 each, less the product of their rests.
+__device__ __forceinline__ float fma_tf32(float a, float b, float c) { return fmaf(tf32_of(a), tf32_of(b), c); }
+__device__ __forceinline__ float fma_tf32x3(float a, float b, float c) {
+  const float x = tf32_of(a), y = tf32_of(b);
+  return fmaf(x, y, fmaf(x, tf32_of(b - y), fmaf(tf32_of(a - x), y, c)));
+}
+
 // A NaN operand gives the other one.
 __device__ __forceinline__ float math_max(float a, float b) { return fmaxf(a, b); }
 __device__ __forceinline__ float math_min(float a, float b) { return fminf(a, b); }

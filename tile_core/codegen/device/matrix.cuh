@@ -35,3 +35,20 @@ __device__ __forceinline__ void read_matrices(T* to, unsigned from) {
 #pragma unroll
   for (int i = 0; i < Count; ++i) set_word(to + 2 * i, words[i]);
 }
+
+/// Words of 32 bits of an operand of a paired product, 16 lines of its free axis by 8 of the contracted one, in a slot swizzled by
+/// Width: lane l reads lines l / 4 and 8 further, of each elements 2 (l % 4) and the next; `from` is the first. Both of a line
+/// follow the lines of a first operand, and stand side by side of a second. Transposed: lines of the slot are of the contracted axis.
+template <int Width, bool Transposed, bool First>
+__device__ __forceinline__ void read_pairs(unsigned* words, unsigned from) {
+#pragma unroll
+  for (int line = 0; line < 2; ++line) {
+    unsigned &left = words[First ? line : 2 * line], &right = words[First ? line + 2 : 2 * line + 1];
+    if constexpr (Transposed) {
+      asm volatile("ld.shared.b32 %0, [%1];" : "=r"(left) : "r"(from ^ 32 * line) : "memory");
+      asm volatile("ld.shared.b32 %0, [%1];" : "=r"(right) : "r"((from + Width) ^ (32 * line + (Width == 128 ? 16 : 0))) : "memory");
+    } else {
+      asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(left), "=r"(right) : "r"(from + 8 * Width * line) : "memory");
+    }
+  }
+}

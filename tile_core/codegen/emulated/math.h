@@ -51,6 +51,23 @@ inline float math_fma(float a, float b, float c) {
   return std::fma(a, b, c);
 }
 
+/// PTX ISA, "cvt.rna.tf32.f32": to nearest, ties away from zero; NaN is 0x7fffffff.
+inline unsigned tf32_word(float x) {
+  const unsigned bits = emulated::bits_as<unsigned>(x), magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0x7fffffffu;
+  return (bits & 0x80000000u) | (magnitude + 0x1000u) / 0x2000u * 0x2000u;
+}
+inline float tf32_of(float x) {
+  return emulated::bits_as<float>(tf32_word(x) & 0xffffe000u);
+}
+inline float fma_tf32(float a, float b, float c) {
+  return std::fma(tf32_of(a), tf32_of(b), c);
+}
+inline float fma_tf32x3(float a, float b, float c) {
+  const float x = tf32_of(a), y = tf32_of(b);
+  return std::fma(x, y, std::fma(x, tf32_of(b - y), std::fma(tf32_of(a - x), y, c)));
+}
+
 // A NaN operand gives the other one, and +0 is above -0 (PTX ISA, "Floating Point Instructions: max").
 inline float math_max(float a, float b) {
   if (std::isnan(a) || a < b) return b;

@@ -44,3 +44,22 @@ void read_words(unsigned* words, unsigned from, const emulated::Place& place = e
   read_matrices<Count, Transposed>(elements, from, place);
   for (int i = 0; i < Count; ++i) words[i] = word_of(elements + 2 * i);
 }
+
+/// PTX ISA, "ld": of 4 bytes each where lines are of the contracted axis, else of 8.
+template <int Width, bool Transposed, bool First>
+void read_pairs(unsigned* words, unsigned from, const emulated::Place& place = emulated::Place::current()) {
+  static_assert(Width == 64 || Width == 128);
+  for (unsigned line = 0; line < 2; ++line) {
+    unsigned pair[2];
+    for (unsigned i = 0; i < 2; ++i) {
+      const unsigned next = (from + Width) ^ (Width == 128 ? 16 : 0);
+      const unsigned at = Transposed ? (i == 0 ? from : next) ^ 32 * line : from + 8 * Width * line + 4 * i;
+      emulated::note_read(emulated::pointer_to(at), 4, place);
+      std::memcpy(&pair[i], emulated::pointer_to(at), 4);
+    }
+    words[First ? line : 2 * line] = pair[0];
+    words[First ? line + 2 : 2 * line + 1] = pair[1];
+  }
+  if (!Transposed && from % 8 != 0)
+    emulated::fail(place, "reads 8 bytes at %u, which is not a multiple of 8", from);
+}
