@@ -10,6 +10,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "perf/inputs.h"
+#include "perf/matmul_precision.h"
 #include "perf/natives.h"
 #include "perf/reference.h"
 #include "tile_core/base/error.h"
@@ -89,6 +90,7 @@ std::string Accuracy::text() const {
 
 Accuracy measure_accuracy(const CallSpec& spec, const std::string& device, int seeds) {
   const at::NoGradGuard no_grad;
+  const MatmulPrecision precision(spec);
   Accuracy worst{.dtype = spec.dtype};
   for (int seed = 0; seed < seeds; ++seed) {
     const Tensors inputs = make_inputs(spec, device, static_cast<std::uint64_t>(seed));
@@ -100,6 +102,7 @@ Accuracy measure_accuracy(const CallSpec& spec, const std::string& device, int s
 }
 
 Accuracy measure_gradient_accuracy(const CallSpec& spec, const std::string& device, int seeds) {
+  const MatmulPrecision precision(spec);
   Accuracy worst{.dtype = spec.dtype, .factor = kGradient};
   for (int seed = 0; seed < seeds; ++seed) {
     const Tensors inputs = make_inputs(spec, device, static_cast<std::uint64_t>(seed));

@@ -9,6 +9,7 @@
 #include <torch/version.h>
 
 #include "perf/inputs.h"
+#include "perf/matmul_precision.h"
 #include "perf/natives.h"
 #include "perf/problem.h"
 #include "registration/dispatch/planner.h"
@@ -78,12 +79,13 @@ Row Bench::measure_once(const CallSpec& spec, const Accuracy& accuracy) {
   for (Candidate& native : row.natives) places.push_back(&native);
   time(arms, places);
   report_("roof");
-  row.roof_microseconds = roof_.microseconds(row.work, spec.dtype);
+  row.roof_microseconds = roof_.microseconds(row.work, spec.dtype, spec.tf32);
   return row;
 }
 
 Row Bench::measure(const CallSpec& spec) {
   const at::NoGradGuard no_grad;
+  const MatmulPrecision precision(spec);
   report_("checking the result");
   const Accuracy accuracy = measure_accuracy(spec, "cuda");
   if (!accuracy.holds())

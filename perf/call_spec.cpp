@@ -15,7 +15,7 @@ std::string to_text(const CallSpec& spec) {
     text += spec.mask == CallSpec::Mask::boolean ? " --mask bool" : " --mask added";
   if (spec.kv_heads != 0) text += fmt::format(" --kv-heads {}", spec.kv_heads);
   if (spec.kv_length != 0) text += fmt::format(" --kv-length {}", spec.kv_length);
-  return text + fmt::format(" --dtype {}", name_of(spec.dtype));
+  return text + fmt::format(" --dtype {}{}", name_of(spec.dtype), spec.tf32 ? " --tf32" : "");
 }
 
 }  // namespace tessera

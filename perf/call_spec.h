@@ -16,6 +16,7 @@ struct CallSpec {
   /// add, softmax: sizes; linear, linear_gelu: M, K, N; attention: B, H, S, D.
   std::vector<std::int64_t> shape;
   DType dtype = bf16;
+  bool tf32 = false;                 ///< linear, linear_gelu of f32: products may be in TF32
   std::vector<std::int64_t> other;   ///< add: sizes of the second operand; empty: those of the first
   std::int64_t dim = -1;             ///< softmax
   bool bias = true;                  ///< linear, linear_gelu

@@ -94,6 +94,8 @@ constexpr std::string_view kLinear = "linear linear_gelu",
 
 constexpr CallOption kOptions[] = {
     {"dtype", "TYPE", "f16, bf16 or f32 (bf16)", "", set_dtype},
+    {"tf32", nullptr, "linear, linear_gelu of f32: products may be in TF32", kLinear,
+     [](CallSpec& spec, std::string_view) { spec.tf32 = true; }},
     {"other", "SHAPE", "add: sizes of the second operand (as the first)", "add",
      [](CallSpec& spec, std::string_view word) { spec.other = sizes(word, "--other"); }},
     {"dim", "N", "softmax: the dimension (-1)", "softmax",
@@ -139,6 +141,8 @@ void check(const CallWords& words) {
     if (!option->operators.empty() && !lists(option->operators, spec.op))
       throw UserError::format("{} takes no --{}", spec.op, option->name);
   }
+  if (spec.tf32 && spec.dtype != f32)
+    throw UserError::format("--tf32: expected --dtype f32, but got {}", name_of(spec.dtype));
   perf::check_shapes(spec);
 }
 

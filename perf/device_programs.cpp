@@ -113,7 +113,7 @@ DeviceRow Bench::measure_by_hand(const CallSpec& spec, const std::string& folder
   result.row.repeated = result.row.judged() < 1;
   if (result.row.repeated) time(arms, places);
   report_("roof");
-  result.row.roof_microseconds = roof_.microseconds(result.row.work, spec.dtype);
+  result.row.roof_microseconds = roof_.microseconds(result.row.work, spec.dtype, spec.tf32);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "perf/inputs.h"
+#include "perf/matmul_precision.h"
 #include "perf/natives.h"
 
 namespace tessera::perf {
@@ -25,6 +26,7 @@ double microseconds(const Run& run) {
 }  // namespace
 
 HostTime measure_host_time(const CallSpec& spec, bool grad, int rounds) {
+  const MatmulPrecision precision(spec);
   std::vector<at::Tensor> inputs = make_inputs(spec, at::kCUDA);
   for (at::Tensor& t : inputs) t.set_requires_grad(grad && t.is_floating_point());
   const at::AutoGradMode mode(grad);

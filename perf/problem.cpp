@@ -1,6 +1,7 @@
 #include "perf/problem.h"
 
 #include "perf/inputs.h"
+#include "perf/matmul_precision.h"
 #include "registration/dispatch/shaped_call.h"
 #include "tile_core/base/error.h"
 
@@ -42,10 +43,12 @@ CallShape shape_of(const CallSpec& spec) {
 }
 
 void check_shapes(const CallSpec& spec) {
+  const MatmulPrecision precision(spec);
   dispatch::call_of(shape_of(spec));
 }
 
 Call call_of(const CallSpec& spec) {
+  const MatmulPrecision precision(spec);
   Call call = dispatch::call_of(shape_of(spec));
   if (call.unsupported().empty()) return call;
   throw UserError::format("no tile kernel can run {}: {}", spec.op, call.unsupported());

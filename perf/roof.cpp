@@ -38,8 +38,8 @@ double Roof::bandwidth(const Work& work) {
   return 1e9 * measured_[name];
 }
 
-double Roof::flops(DType dtype) {
-  const std::string name = fmt::format("mm {}, TFLOP/s", name_of(dtype));
+double Roof::flops(DType dtype, bool tf32) {
+  const std::string name = fmt::format("mm {}, TFLOP/s", tf32 ? "tf32" : name_of(dtype));
   if (!measured_.contains(name)) {
     const at::TensorOptions options = at::TensorOptions().dtype(scalar_type(dtype)).device(at::kCUDA);
     const at::Tensor a = at::randn({kProduct, kProduct}, options),
@@ -52,9 +52,9 @@ double Roof::flops(DType dtype) {
   return 1e12 * measured_[name];
 }
 
-double Roof::microseconds(const Work& work, DType dtype) {
+double Roof::microseconds(const Work& work, DType dtype, bool tf32) {
   const double memory = (work.read_bytes + work.write_bytes) / bandwidth(work);
-  const double compute = work.flops > 0 ? work.flops / flops(dtype) : 0;
+  const double compute = work.flops > 0 ? work.flops / flops(dtype, tf32) : 0;
   return 1e6 * std::max(memory, compute);
 }
 

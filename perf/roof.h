@@ -16,10 +16,10 @@ class Roof {
 
   /// Bytes per second of the copy whose ratio is nearest: 0, 1, 2 or 3 reads for one write.
   double bandwidth(const Work& work);
-  /// FLOP/s of at::mm, 8192 x 8192 x 8192.
-  double flops(DType dtype);
+  /// FLOP/s of at::mm, 8192 x 8192 x 8192; `tf32`: of f32, where torch allows it now.
+  double flops(DType dtype, bool tf32);
   /// Microseconds below which the call cannot come: the larger of its two limits.
-  double microseconds(const Work& work, DType dtype);
+  double microseconds(const Work& work, DType dtype, bool tf32);
 
   /// All that was measured, for the record: "copy 1:1" in GB/s, "mm bf16" in TFLOP/s.
   const std::map<std::string, double>& measured() const { return measured_; }

@@ -6,6 +6,7 @@
 
 #include "perf/bench.h"
 #include "perf/inputs.h"
+#include "perf/matmul_precision.h"
 #include "perf/natives.h"
 #include "perf/trial.h"
 #include "registration/dispatch/lowering.h"
@@ -44,6 +45,7 @@ std::vector<Tried> try_space(const CallSpec& spec, const std::vector<at::Tensor>
 
 std::vector<Checked> Bench::check(const CallSpec& spec) {
   const at::NoGradGuard no_grad;
+  const MatmulPrecision precision(spec);
   const autotune::Device device = dispatch::device_of(c10::cuda::current_device());
   const std::vector<at::Tensor> inputs = make_inputs(spec, at::kCUDA);
   std::vector<Checked> checked;
@@ -64,6 +66,7 @@ std::vector<double> Bench::medians(const CallSpec& spec, const std::vector<Arm>&
 
 autotune::Record Bench::tune(const CallSpec& spec) {
   const at::NoGradGuard no_grad;
+  const MatmulPrecision precision(spec);
   const std::vector<at::Tensor> inputs = make_inputs(spec, at::kCUDA);
   const autotune::Device device = dispatch::device_of(c10::cuda::current_device());
   const Expected expected = expected_of(spec, inputs);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "perf/call_words.h"
+#include "perf/matmul_precision.h"
 #include "perf/problem.h"
 #include "perf/words.h"
 #include "tessera/policy.h"
@@ -50,6 +51,7 @@ int explain(int argc, char** argv) {
                children, nullptr, nullptr},
               argc, argv, &request);
   const CallShape shape = perf::shape_of(request.words.call);
+  const perf::MatmulPrecision precision(request.words.call);
   const bool elsewhere = request.device.name.empty() && !driver::available();
   const std::string device = elsewhere ? request.device.get().name : request.device.name;
   fmt::print("{}", tessera::explain(shape.op, shape.shapes, shape.options, device).text());

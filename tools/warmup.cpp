@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "perf/call_words.h"
+#include "perf/matmul_precision.h"
 #include "perf/problem.h"
 #include "perf/progress.h"
 #include "perf/words.h"
@@ -68,13 +69,31 @@ std::vector<CallSpec> calls_of(const std::string& path) {
   return calls;
 }
 
-std::vector<CallShape> shapes_of(const Request& request) {
+std::vector<CallSpec> calls_of(const Request& request) {
   std::vector<CallSpec> calls;
   if (!request.file.empty()) calls = calls_of(request.file);
   if (!request.words.call.op.empty()) calls.push_back(request.words.call);
-  std::vector<CallShape> shapes;
-  for (const CallSpec& call : calls) shapes.push_back(perf::shape_of(call));
-  return shapes;
+  return calls;
+}
+
+/// Each call under the precision that its words ask for.
+Warmup warm(const std::vector<CallSpec>& calls, const std::string& device) {
+  perf::Progress progress;
+  Warmup all;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const perf::MatmulPrecision precision(calls[i]);
+    const Warmup one =
+        tessera::warmup({perf::shape_of(calls[i])}, device, [&](auto, auto, const std::string& call) {
+          progress.step(fmt::format("{} of {}: {}", i + 1, calls.size(), call));
+        });
+    all.kernels += one.kernels;
+    all.compiled += one.compiled;
+    all.native += one.native;
+    all.failures.insert(all.failures.end(), one.failures.begin(), one.failures.end());
+    if (all.cache_problem.empty()) all.cache_problem = one.cache_problem;
+  }
+  progress.clear();
+  return all;
 }
 
 }  // namespace
@@ -95,12 +114,7 @@ int warmup(int argc, char** argv) {
       argc, argv, &request);
   if (request.device.name.empty() && !driver::available())
     throw UserError("there is no GPU here: say with --device NAME for which one to compile");
-  perf::Progress progress;
-  const Warmup result = tessera::warmup(shapes_of(request), request.device.name,
-                                        [&](std::size_t done, std::size_t all, const std::string& call) {
-                                          progress.step(fmt::format("{} of {}: {}", done + 1, all, call));
-                                        });
-  progress.clear();
+  const Warmup result = warm(calls_of(request), request.device.name);
   fmt::print("kernels ready: {}, of them compiled now: {}; calls that run native: {}\n", result.kernels,
              result.compiled, result.native);
   for (const Warmup::Failure& failure : result.failures)

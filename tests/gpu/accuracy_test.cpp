@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include "tessera/ops.h"
@@ -60,6 +61,72 @@ TEST(Accuracy, LinearAndGelu) {
         }
       }
     }
+  }
+}
+
+/// Allows TF32 in products while it lives.
+struct WithTf32 {
+  WithTf32() { at::globalContext().setAllowTF32CuBLAS(true); }
+  ~WithTf32() { at::globalContext().setAllowTF32CuBLAS(false); }
+};
+
+/// Calls of f32 whose products ATen takes in TF32 where it may.
+struct Product {
+  std::string name;
+  int64_t M, N, K;
+  Tensors inputs(std::uint64_t seed) const {
+    return {normal({M, K}, at::kFloat, seed),
+            normal({N, K}, at::kFloat, seed + 9) / std::sqrt(static_cast<double>(K)),
+            normal({N}, at::kFloat, seed + 99)};
+  }
+  at::Tensor ours(const Tensors& t) const {
+    return name == "linear" ? tessera::linear(t[0], t[1], t[2])
+                            : tessera::linear_gelu(t[0], t[1], t[2], name);
+  }
+  at::Tensor native(const Tensors& t) const {
+    const at::Tensor y = at::linear(t[0], t[1], t[2]);
+    return name == "linear" ? y : at::gelu(y, name);
+  }
+};
+std::vector<Product> products() {
+  std::vector<Product> all;
+  for (const char* name : {"linear", "none", "tanh"}) {
+    for (auto [M, N, K] :
+         {std::array<int64_t, 3>{64, 64, 64}, {128, 256, 512}, {300, 200, 77}, {1111, 64, 36}})
+      all.push_back({name, M, N, K});
+  }
+  return all;
+}
+
+TEST(Accuracy, LinearAndGeluInTf32) {
+  TESSERA_NEEDS_GPU();
+  const WithTf32 allowed;
+  for (const Product& p : products()) {
+    expect_accurate({.name = c10::str(p.name, " in TF32 ", p.M, "x", p.N, "x", p.K),
+                     .inputs = [&](std::uint64_t seed) { return p.inputs(seed); },
+                     .ours = [&](const Tensors& t) { return p.ours(t); },
+                     .native = [&](const Tensors& t) { return p.native(t); }});
+  }
+}
+
+/// The next call after a change of torch's setting runs the other kernel; without TF32 it is as it was.
+TEST(Accuracy, LinearAndGeluAreInTf32OnlyWhileTorchAllowsIt) {
+  TESSERA_NEEDS_GPU();
+  for (const Product& p : products()) {
+    SCOPED_TRACE(c10::str(p.name, " ", p.M, "x", p.N, "x", p.K));
+    const Tensors t = p.inputs(1), wide{t[0].to(at::kDouble), t[1].to(at::kDouble), t[2].to(at::kDouble)};
+    const at::Tensor reference = p.native(wide);
+    const auto error = [&](const at::Tensor& y) { return (y - reference).abs().max().item<double>(); };
+    const at::Tensor before = p.ours(t);
+    EXPECT_LE(error(before), 1e-5 * reference.abs().max().item<double>());
+    at::Tensor rounded;
+    {
+      const WithTf32 allowed;
+      rounded = p.ours(t);
+      expect_same_bits(rounded, p.ours(t));
+    }
+    EXPECT_GT(error(rounded), 10 * error(before));
+    expect_same_bits(before, p.ours(t));
   }
 }
 
@@ -135,6 +202,30 @@ TEST(Accuracy, Attention) {
       for (bool causal : {false, true}) check_attention(dtype, s, causal, 0, 1);
       for (int mask : {1, 2}) check_attention(dtype, s, false, mask, 1);
     }
+  }
+}
+
+/// As ATen's own attention, which keeps f32's digits: at::scaled_dot_product_attention.
+TEST(Accuracy, AttentionWhereTorchAllowsTf32) {
+  TESSERA_NEEDS_GPU();
+  const WithTf32 allowed;
+  for (bool causal : {false, true}) {
+    expect_accurate({.name = causal ? "causal" : "all keys",
+                     .inputs =
+                         [](std::uint64_t seed) {
+                           Tensors t;
+                           for (std::uint64_t i : {0, 9, 99})
+                             t.push_back(normal({2, 4, 130, 64}, at::kFloat, seed + i));
+                           return t;
+                         },
+                     .ours =
+                         [&](const Tensors& t) {
+                           return tessera::scaled_dot_product_attention(t[0], t[1], t[2], {}, 0, causal);
+                         },
+                     .native =
+                         [&](const Tensors& t) {
+                           return at::scaled_dot_product_attention(t[0], t[1], t[2], {}, 0, causal);
+                         }});
   }
 }
 

@@ -41,6 +41,17 @@ TEST(OfferedKernels, OfLinearAreRight) {
   expect_all_right({"linear 100x1001x777 --dtype bf16", "linear_gelu 333x520x777 --dtype f16"}, Tensors::any);
 }
 
+TEST(OfferedKernels, OfLinearInTf32AreRight) {
+  TESSERA_NEEDS_GPU();
+  std::vector<std::string> calls;
+  for (const char* shape :
+       {"64x64x64", "130x72x200", "1000x1000x1000", "777x36x24", "4096x768x3072", "333x521x776"}) {
+    for (const char* op : {"linear", "linear_gelu"})
+      calls.push_back(fmt::format("{} {} --dtype f32 --tf32", op, shape));
+  }
+  expect_all_right(calls, Tensors::any);
+}
+
 TEST(OfferedKernels, OfAttentionAreRight) {
   TESSERA_NEEDS_GPU();
   std::vector<std::string> calls;

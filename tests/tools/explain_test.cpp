@@ -42,6 +42,17 @@ TEST_F(Explain, WithoutAGpuItIsThePlanForAnH200) {
       "compiles for sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a; unset it for the device's own\n");
 }
 
+TEST_F(Explain, SaysWhetherProductsAreInTf32) {
+  const auto plan = [](std::vector<std::string> more) {
+    std::vector<std::string> words{"explain", "linear", "64x96x32", "--dtype", "f32", "-p", "tile"};
+    words.insert(words.end(), more.begin(), more.end());
+    return tessera(words).output;
+  };
+  EXPECT_NE(plan({"--tf32"}).find("preactivation=0 tf32=1 on NVIDIA H200"), std::string::npos)
+      << plan({"--tf32"});
+  EXPECT_EQ(plan({}).find("tf32"), std::string::npos) << plan({});
+}
+
 TEST_F(Explain, CallsThatBreakTheRulesAreUsageErrors) {
   const auto error = [](std::vector<std::string> words) {
     words.insert(words.begin(), "explain");
@@ -56,6 +67,9 @@ TEST_F(Explain, CallsThatBreakTheRulesAreUsageErrors) {
       error({"attention", "2x16x1024x64", "--kv-heads", "3"}),
       usage("scaled_dot_product_attention(): expected query's number of heads to be a multiple of key's, "
             "but got 16 and 3"));
+  EXPECT_EQ(error({"linear", "4x8x16", "--tf32"}), usage("--tf32: expected --dtype f32, but got bf16"));
+  EXPECT_EQ(error({"attention", "1x1x8x8", "--dtype", "f32", "--tf32"}),
+            usage("scaled_dot_product_attention takes no --tf32"));
   EXPECT_EQ(error({"attention", "2x16x1024x64", "--kv-heads", "-1"}),
             usage("--kv-heads: expected a number from 1 on but got '-1'"));
   EXPECT_EQ(error({"attention", "1x1x8x8", "--mask", "bool", "--causal"}),
