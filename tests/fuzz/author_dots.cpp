@@ -25,7 +25,10 @@ Tile Author::operand(DType dtype, const Axes& axes, bool may_compute) {
 }
 
 Tile Author::product(const Tile& a, const Tile& b, const Axis& axis) {
-  return !wide_ && c_.chance(25) ? dot(b, a, axis) : dot(a, b, axis);
+  const bool f32s = a.type().dtype == f32 && b.type().dtype == f32;
+  const Precision precision =
+      f32s ? c_.of({Precision::ieee, Precision::tf32, Precision::tf32x3}) : Precision::ieee;
+  return !wide_ && c_.chance(25) ? dot(b, a, axis, precision) : dot(a, b, axis, precision);
 }
 
 void Author::products() {

@@ -1,6 +1,7 @@
 #include <array>
 #include <cmath>
 
+#include "perf/matmul_precision.h"
 #include "tessera/ops.h"
 #include "tests/gpu/gpu.h"
 
@@ -64,11 +65,8 @@ TEST(Accuracy, LinearAndGelu) {
   }
 }
 
-/// Allows TF32 in products while it lives.
-struct WithTf32 {
-  WithTf32() { at::globalContext().setAllowTF32CuBLAS(true); }
-  ~WithTf32() { at::globalContext().setAllowTF32CuBLAS(false); }
-};
+/// Where torch allows TF32 in products.
+const CallSpec kInTf32{.tf32 = true};
 
 /// Calls of f32 whose products ATen takes in TF32 where it may.
 struct Product {
@@ -100,7 +98,7 @@ std::vector<Product> products() {
 
 TEST(Accuracy, LinearAndGeluInTf32) {
   TESSERA_NEEDS_GPU();
-  const WithTf32 allowed;
+  const perf::MatmulPrecision allowed(kInTf32);
   for (const Product& p : products()) {
     expect_accurate({.name = c10::str(p.name, " in TF32 ", p.M, "x", p.N, "x", p.K),
                      .inputs = [&](std::uint64_t seed) { return p.inputs(seed); },
@@ -121,7 +119,7 @@ TEST(Accuracy, LinearAndGeluAreInTf32OnlyWhileTorchAllowsIt) {
     EXPECT_LE(error(before), 1e-5 * reference.abs().max().item<double>());
     at::Tensor rounded;
     {
-      const WithTf32 allowed;
+      const perf::MatmulPrecision allowed(kInTf32);
       rounded = p.ours(t);
       expect_same_bits(rounded, p.ours(t));
     }
@@ -208,7 +206,7 @@ TEST(Accuracy, Attention) {
 /// As ATen's own attention, which keeps f32's digits: at::scaled_dot_product_attention.
 TEST(Accuracy, AttentionWhereTorchAllowsTf32) {
   TESSERA_NEEDS_GPU();
-  const WithTf32 allowed;
+  const perf::MatmulPrecision allowed(kInTf32);
   for (bool causal : {false, true}) {
     expect_accurate({.name = causal ? "causal" : "all keys",
                      .inputs =

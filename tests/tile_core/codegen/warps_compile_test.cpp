@@ -3,6 +3,7 @@
 #include "ops/operator.h"
 #include "tests/tile_core/codegen/instructions.h"
 #include "tile_core/base/error.h"
+#include "tile_core/dsl/math.h"
 #include "tile_core/runtime/compile.h"
 #include "tile_core/runtime/executable.h"
 #include "tile_core/runtime/sass.h"
@@ -17,15 +18,20 @@ TensorFacts tensor(DType dtype, int contiguous_dim, int alignment = 16) {
   return {.dtype = dtype, .contiguous_dim = contiguous_dim, .alignment = alignment};
 }
 
-/// A kernel that nothing may be wrong with.
-std::string code_of(const ops::Operator& op, const Facts& facts, const Tiles& tiles, const Schedule& schedule,
+/// Of a kernel that nothing may be wrong with.
+std::string code_of(const Program& program, const Facts& facts, const Schedule& schedule,
                     const Target& target) {
-  auto made = lower_to_cuda(op.program(facts, tiles), facts, schedule, target);
+  auto made = lower_to_cuda(program, facts, schedule, target);
   EXPECT_NE(made->kernel.name.find("_mma"), std::string::npos) << made->kernel.name;
   Cubin cubin = compile(made->kernel, target);
   for (const std::string& complaint : cubin.complaints())
     ADD_FAILURE() << made->kernel.name << " " << to_text(schedule) << ": " << complaint;
   return sass(cubin);
+}
+
+std::string code_of(const ops::Operator& op, const Facts& facts, const Tiles& tiles, const Schedule& schedule,
+                    const Target& target) {
+  return code_of(op.program(facts, tiles), facts, schedule, target);
 }
 
 Facts linear_facts(DType dtype, const std::vector<TensorFacts>& operands) {
@@ -79,6 +85,23 @@ TEST_P(WarpCode, OfLinearInTf32RoundsItsOperands) {
     for (const auto& [copy, count] : counted(code, {"LDGSTS"}))
       EXPECT_NE(copy.find(".128"), std::string::npos) << count << " times " << copy;
   }
+}
+
+/// What an author may ask for.
+TEST_P(WarpCode, OfThreeProductsInTf32HasThemAll) {
+  using namespace dsl;
+  Builder p("product");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
+  In a = p.in("a", f32, {M, K}), b = p.in("b", f32, {N, K});
+  Out out = p.out("out", f32, {M, N});
+  Axis m = p.grid(M, 128), n = p.grid(N, 64);
+  Var acc = p.zeros(f32, {m, n});
+  for (Axis k : p.pipelined(K, 32)) acc += dot(a(m, k), b(n, k), k, Precision::tf32x3);
+  out(m, n) = acc;
+  const Facts facts{.tensors = {tensor(f32, 1), tensor(f32, 1), tensor(f32, 1)}, .flags = {}};
+  const std::string code = code_of(p.finish(), facts, {.warps = 4}, target());
+  EXPECT_EQ(counted(code, {"HMMA"}), (std::map<std::string, int>{{"HMMA.1688.F32.TF32", 3 * 64}}));
+  EXPECT_EQ(counted(code, {"LDL", "STL", "FFMA"}), (std::map<std::string, int>{}));
 }
 
 /// Weights stay in registers: what is read are query, key, and value transposed.

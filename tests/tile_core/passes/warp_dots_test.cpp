@@ -167,6 +167,35 @@ TEST(WarpDots, TakeTensorsThatNothingIsKnownOf) {
              {.schedule = {.warps = 4}, .arrangement = arrangement, .target = ampere()}, 0x1p-7);
 }
 
+/// out = (a b^T) c, step by step of j.
+Program chain(int i, bool c_major, Precision precision) {
+  Builder p("chain");
+  Dim I = p.dim("I"), J = p.dim("J"), D = p.dim("D"), E = p.dim("E");
+  using Dims = std::vector<Dim>;
+  In a = p.in("a", f32, {I, D}), b = p.in("b", f32, {J, D}),
+     c = p.in("c", f32, c_major ? Dims{J, E} : Dims{E, J});
+  Out out = p.out("out", f32, {I, E});
+  Axis rows = p.grid(I, i), d = p.all(D, 32), e = p.all(E, 64);
+  Tile left = a(rows, d);
+  Var acc = p.zeros(f32, {rows, e});
+  for (Axis j : p.pipelined(J, 64)) {
+    Tile products = dot(left, b(j, d), d, precision);
+    acc += dot(products, c_major ? c(j, e) : c(e, j), j, precision);
+  }
+  out(rows, e) = acc;
+  return p.finish();
+}
+
+/// In registers, or past the warps that share the columns.
+TEST_P(WarpProductInTf32, MultipliesWhatAnotherGives) {
+  for (int i : {64, 16}) {
+    for (bool c_major : {false, true}) {
+      is_right(chain(i, c_major, GetParam()), {{{"I", 72}, {"J", 100}, {"D", 28}, {"E", 60}}},
+               {.schedule = {.warps = 4}, .target = ampere()}, 0x1p-18);
+    }
+  }
+}
+
 /// What the dots make of f32.
 TEST(WarpDots, OfF32TakeTheirPrecision) {
   const auto of = [](Precision precision) {
