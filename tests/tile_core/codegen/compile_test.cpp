@@ -60,6 +60,13 @@ Compiled linear_of(DType dtype, int gelu, std::size_t variants) {
   return {fmt::format("linear {} gelu={}", name_of(dtype), gelu), ops::linear(), problem, variants};
 }
 
+/// Where a call allows TF32.
+Compiled in_tf32(Compiled c) {
+  c.name += " in TF32";
+  c.problem.facts.flags["tf32"] = 1;
+  return c;
+}
+
 Compiled attention_of(DType dtype, std::int64_t head_dim, std::size_t variants) {
   TensorFacts rows = aligned(dtype, 3);
   ops::Problem problem{
@@ -76,6 +83,8 @@ std::vector<Compiled> operators() {
           softmax_of(bf16, 200, true, 2),
           linear_of(bf16, 1, 3),
           linear_of(f32, 2, 1),
+          in_tf32(linear_of(f32, 1, 3)),
+          in_tf32(linear_of(f32, 0, 5)),
           linear_of(f16, 0, 1),
           attention_of(bf16, 64, 2),
           attention_of(f16, 128, 1),
