@@ -57,8 +57,7 @@ void set_zero(const KernelText& kernel, const TensorView& tensor, int index, CUs
   if (!rows.all) {
     throw UserError::format(
         "kernel {}: tensor {} starts as 0, and with sizes ({}) and strides ({}) its elements are no rows "
-        "that "
-        "lie equally far apart; pass a dense tensor",
+        "that lie equally far apart; pass a dense tensor",
         kernel.name, index, fmt::join(std::span(tensor.sizes).first(rank), ", "),
         fmt::join(std::span(tensor.strides).first(rank), ", "));
   }
