@@ -126,7 +126,8 @@ at::Tensor aligned(const at::Tensor& t) {
   constexpr int64_t kBytes = 16;
   if (!t.is_cuda() || !t.has_storage()) return t;
   const int64_t size = t.element_size();
-  bool good = reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
+  const bool dense_rows = t.size(t.dim() - 1) <= 1 || t.stride(t.dim() - 1) == 1;
+  bool good = dense_rows && reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
   for (int64_t dim = 0; dim < t.dim() - 1; ++dim)
     good = good && (t.size(dim) <= 1 || t.stride(dim) * size % kBytes == 0);
   return good ? t : t.clone(at::MemoryFormat::Contiguous);

@@ -12,8 +12,8 @@ namespace tessera::native {
 /// 0.
 bool aten_is_wrong(const AttentionArguments& a);
 
-/// The tensor where 16 bytes can be read at a time, as ATen's fused kernels on a GPU do without asking: a
-/// copy where they cannot.
+/// The tensor where 16 bytes of a row can be read at a time, as ATen's fused kernels on a GPU do without
+/// asking: a copy where they cannot.
 at::Tensor aligned(const at::Tensor& t);
 
 /// Whether a grid of ATen's fused kernels has a block for every batch and head.

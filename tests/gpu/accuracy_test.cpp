@@ -123,7 +123,12 @@ TEST(Accuracy, LinearAndGeluAreInTf32OnlyWhileTorchAllowsIt) {
       rounded = p.ours(t);
       expect_same_bits(rounded, p.ours(t));
     }
-    EXPECT_GT(error(rounded), 10 * error(before));
+    const bool is_short = std::min({p.M, p.N, p.K}) < 64;  // cuBLAS keeps their digits, and so does ours
+    if (is_short) {
+      expect_same_bits(rounded, before);
+    } else {
+      EXPECT_GT(error(rounded), 10 * error(before));
+    }
     expect_same_bits(before, p.ours(t));
   }
 }

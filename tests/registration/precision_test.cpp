@@ -25,10 +25,10 @@ class MatmulPrecision : public ::testing::Test {
   static void allow(bool tf32) { at::globalContext().setAllowTF32CuBLAS(tf32); }
 };
 
-const std::vector<std::vector<int64_t>> kShapes = {{64, 96}, {32, 96}};
+const std::vector<std::vector<int64_t>> kShapes = {{64, 96}, {64, 96}};
 
-Call linear(at::ScalarType dtype = at::kFloat) {
-  return dispatch::call_of({"linear", kShapes, {.dtype = dtype}});
+Call linear(at::ScalarType dtype = at::kFloat, const std::vector<std::vector<int64_t>>& shapes = kShapes) {
+  return dispatch::call_of({"linear", shapes, {.dtype = dtype}});
 }
 bool in_tf32(const Call& call) {
   return call.problem().facts.flags.contains("tf32");
@@ -54,6 +54,13 @@ TEST_F(MatmulPrecision, IsOfF32AndNotOfACpu) {
   for (at::ScalarType dtype : {at::kHalf, at::kBFloat16}) EXPECT_FALSE(in_tf32(linear(dtype)));
   EXPECT_FALSE(allows_tf32(at::empty({4, 4})));
   EXPECT_TRUE(allows_tf32(at::empty({4, 4}, at::kMeta)));
+}
+
+TEST_F(MatmulPrecision, IsNotOfShortSides) {
+  allow(true);
+  for (const std::vector<std::vector<int64_t>>& shapes :
+       {std::vector<std::vector<int64_t>>{{63, 96}, {64, 96}}, {{64, 96}, {63, 96}}, {{64, 63}, {64, 63}}})
+    EXPECT_FALSE(in_tf32(linear(at::kFloat, shapes)));
 }
 
 /// Their products keep f32's digits in ATen's own kernel, whatever the setting is.

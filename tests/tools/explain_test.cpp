@@ -44,7 +44,7 @@ TEST_F(Explain, WithoutAGpuItIsThePlanForAnH200) {
 
 TEST_F(Explain, SaysWhetherProductsAreInTf32) {
   const auto plan = [](std::vector<std::string> more) {
-    std::vector<std::string> words{"explain", "linear", "64x96x32", "--dtype", "f32", "-p", "tile"};
+    std::vector<std::string> words{"explain", "linear", "64x96x64", "--dtype", "f32", "-p", "tile"};
     words.insert(words.end(), more.begin(), more.end());
     return tessera(words).output;
   };
