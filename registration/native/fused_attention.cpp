@@ -2,7 +2,6 @@
 
 #include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
-#include <ATen/ops/_scaled_dot_product_cudnn_attention_backward.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention_backward.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention.h>
@@ -85,20 +84,6 @@ Gradients flash_backward(const AttentionArguments& a, const AttentionOutputs& o)
           value.narrow(3, 0, a.value.size(3))};
 }
 
-/// ATen chose the backend without knowing that gradients are wanted: those have limits of their own.
-bool trains_by_cudnn(const AttentionArguments& a) {
-  constexpr int64_t kWidest = 128;
-  return std::max(a.query.size(3), a.value.size(3)) <= kWidest && a.query.size(2) > 1 && a.key.size(2) > 1;
-}
-
-Gradients cudnn_backward(const AttentionArguments& a, const AttentionOutputs& o) {
-  const at::Tensor none = at::empty({0}, a.query.options().dtype(at::kLong));
-  return at::_scaled_dot_product_cudnn_attention_backward(
-      aligned(o.grad), aligned(a.query), aligned(a.key), aligned(a.value), aligned(o.output),
-      o.logsumexp.unsqueeze(-1), none, none, {}, {}, {}, a.query.size(2), a.key.size(2), 0.0, hides_keys(a),
-      a.scale);
-}
-
 /// As the backward takes them.
 Outputs efficient_outputs(const AttentionArguments& a, const AttentionOutputs& o) {
   if (a.query.scalar_type() != at::kFloat) {
@@ -160,20 +145,41 @@ Outputs fused_attention(at::SDPBackend backend, const AttentionArguments& a) {
   return backend == at::SDPBackend::efficient_attention ? efficient(a) : cudnn(a);
 }
 
-std::optional<Gradients> fused_attention_backward(const AttentionArguments& a, const AttentionOutputs& o) {
+namespace {
+
+std::optional<Gradients> backward(const AttentionArguments& a, const AttentionOutputs& o) {
   if (a.query.scalar_type() == at::kDouble) return {};  // logsumexp is fp32
   if (!fits_grid(a)) return {};
   const at::SDPBackend backend = fused_backend(a);
   if (backend == at::SDPBackend::efficient_attention) return efficient_backward(a, o);
-  if (backend == at::SDPBackend::cudnn_attention && trains_by_cudnn(a)) return cudnn_backward(a, o);
-  // The flash kernels take what cuDNN takes, but for a causal mask that is not square, where theirs starts at
-  // the other corner.
+  // Not cuDNN's backward: ATen keeps its graph by sizes and the strides of query, key and value, so that the
+  // next gradient of other strides is read wrong. The flash kernels take the same calls but for a causal mask
+  // that is not square, where theirs starts at the other corner.
   const bool square = !hides_keys(a) || a.query.size(2) == a.key.size(2);
   const bool flash =
       backend == at::SDPBackend::flash_attention ||
       (backend == at::SDPBackend::cudnn_attention && square && a.query.size(3) == a.value.size(3));
   if (!flash) return {};
   return flash_backward(a, o);
+}
+
+}  // namespace
+
+std::optional<Gradients> fused_attention_backward(const AttentionArguments& a, const AttentionOutputs& o) {
+  const int64_t heads = a.query.size(1), groups = a.key.size(1), rows = a.query.size(2);
+  if (heads == groups || groups == 0 || hides_keys(a)) return backward(a, o);
+  // Heads that share keys become rows of one, which all see the same: ATen's flash kernels would round each
+  // head's gradient of a key before they sum them up, and cuDNN's, which at::scaled_dot_product_attention may
+  // take, do not.
+  const auto grouped = [&](const at::Tensor& t) {
+    return t.reshape({t.size(0), groups, heads / groups * rows, t.size(3)});
+  };
+  const at::Tensor query = grouped(a.query), grad = grouped(o.grad), output = grouped(o.output),
+                   logsumexp = grouped(o.logsumexp.unsqueeze(-1)).squeeze(-1);
+  auto gradients =
+      backward({a.op, query, a.key, a.value, kNoTensor, 0.0, false, 0, a.scale}, {grad, output, logsumexp});
+  if (gradients.has_value()) std::get<0>(*gradients) = std::get<0>(*gradients).reshape(a.query.sizes());
+  return gradients;
 }
 
 }  // namespace tessera::native
