@@ -12,7 +12,13 @@ constexpr int kDevice = 0x200, kArch = 0x201;  // no short forms
 
 error_t parse(int key, char* word, argp_state* state) {
   if (key != kDevice && key != kArch) return ARGP_ERR_UNKNOWN;
-  static_cast<DeviceOption*>(state->input)->name = word;
+  DeviceOption& option = *static_cast<DeviceOption*>(state->input);
+  if (!option.name.empty()) {
+    argp_error(state, "--device and --arch each name what to compile for, and %s is one already: give one",
+               option.name.c_str());
+    return EINVAL;
+  }
+  option.name = word;
   try {
     if (key == kArch) Target::named(word);
     autotune::device_named(word);

@@ -4,6 +4,7 @@
 
 #include "registration/registrar.h"
 #include "tile_core/base/env.h"
+#include "tile_core/base/env_table.h"
 #include "tile_core/base/error.h"
 #include "tile_core/base/version.h"
 #include "tile_core/runtime/cache_folder.h"
@@ -106,13 +107,19 @@ Finding cache_state() {
                               bytes / kMegabyte, static_cast<double>(env::cache_max_bytes()) / kMegabyte)};
 }
 
+Finding variables() {
+  env::check();
+  chosen_target();
+  return {.text = "TESSERA_*: every value is legal; `tessera env` prints them"};
+}
+
 struct Check {
   const char* name;
   Finding (*look)();
 };
-constexpr Check kChecks[] = {{"torch", torch},      {"driver", driver_state}, {"devices", devices},
-                             {"NVRTC", nvrtc},      {"compiles", compiler},   {"SASS", disassembler},
-                             {"cache", cache_state}};
+constexpr Check kChecks[] = {{"torch", torch},       {"driver", driver_state}, {"devices", devices},
+                             {"NVRTC", nvrtc},       {"compiles", compiler},   {"SASS", disassembler},
+                             {"cache", cache_state}, {"variables", variables}};
 
 Finding looked_at(const Check& check) {
   try {

@@ -22,6 +22,19 @@ TEST_F(Doctor, WithoutAGpuAllIsWellAndTheTextSaysWhatIsAbsent) {
   EXPECT_TRUE(has_line(result.output, "ok  compiles  a kernel for sm_90a in ")) << result.output;
   EXPECT_TRUE(has_line(result.output, "ok  cache     " + place().string() + ": kernels: 0, 0.0 of 1024 MB"))
       << result.output;
+  EXPECT_TRUE(has_line(result.output, "ok  variables TESSERA_*: every value is legal")) << result.output;
+}
+
+TEST_F(Doctor, AVariableThatIsNotLegalIsARepair) {
+  for (const auto& [name, value] : {std::pair{"TESSERA_POLICY", "fast"}, {"TESSERA_ARCH", "sm_91"}}) {
+    set(name, value);
+    const SubprocessResult result = tessera({"doctor"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(
+        has_line(result.output, std::string("!!  variables ") + name + "=" + value + " is not legal: "))
+        << result.output;
+    set(name, "");
+  }
 }
 
 TEST_F(Doctor, AMissingNvrtcIsARepairWithExitCode1) {

@@ -67,6 +67,12 @@ TEST_F(Explain, CallsThatBreakTheRulesAreUsageErrors) {
       error({"attention", "2x16x1024x64", "--kv-heads", "3"}),
       usage("scaled_dot_product_attention(): expected query's number of heads to be a multiple of key's, "
             "but got 16 and 3"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--arch", "sm_80", "--device", "H200"},
+        {"--device", "sm_80", "--arch", "sm_90a"}}) {
+    EXPECT_EQ(error({"add", "4x4", words[0], words[1], words[2], words[3]}),
+              usage("--device and --arch each name what to compile for, and sm_80 is one already: give one"));
+  }
   EXPECT_EQ(error({"linear", "4x8x16", "--tf32"}), usage("--tf32: expected --dtype f32, but got bf16"));
   EXPECT_EQ(error({"attention", "1x1x8x8", "--dtype", "f32", "--tf32"}),
             usage("scaled_dot_product_attention takes no --tf32"));

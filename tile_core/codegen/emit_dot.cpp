@@ -85,7 +85,7 @@ void Emitter::emit_dot(const Inst& inst, const DotShared& o) {
   Fragment a = fragment(o.a.slot, o.axis, layout, "a");
   Fragment b = fragment(o.b, o.axis, layout, "b");
   int step = std::max(a.along_contracted ? a.vector : 1, b.along_contracted ? b.vector : 1);
-  const int extent = p_.axis(o.axis).extent, summands = dot_summands(b.dtype, o.precision, extent);
+  const int extent = p_.axis(o.axis).extent, summands = dot_summands(a.dtype, b.dtype, o.precision, extent);
   const int count = layout.count(Place::reg);
   const std::string product =
       fmt::format("a[({}) * {} + q], b[({}) * {} + q]", register_index(layout, a.layout, "r"), step,

@@ -5,7 +5,8 @@ namespace tessera::interpreter {
 
 /// What a dot's operands are, and what it makes of them.
 struct DotKind {
-  DType dtype;
+  DType a;
+  DType b;
   Precision precision = Precision::ieee;
 };
 

@@ -58,7 +58,7 @@ class Evaluation {
           Elements start;
           if (o.accumulator != ValueId::none) start = run_.arranged(type_.axes, run_.tile(o.accumulator));
           out_ = dot(run_, type_.axes, run_.tile(o.a), run_.tile(o.b), o.axis,
-                     {run_.type(o.a).dtype, o.precision}, start);
+                     {run_.type(o.a).dtype, run_.type(o.b).dtype, o.precision}, start);
         },
         [&](const Slice& o) { slice(o); },
         [&](const auto&) {

@@ -15,7 +15,9 @@ void Machine::compute(IssuedDot& dot) {
   if (o.a.value == ValueId::none) dot.a = memory_.get(dot.a_place);
   dot.result =
       interpreter::dot(run_, axes, {a_axes, dot.a}, {dot.b_place.axes, memory_.get(dot.b_place)}, o.axis,
-                       {run_.type(o.b.channel).dtype}, dot.onto != nullptr ? dot.onto->result : dot.start);
+                       {run_.type(o.a.value != ValueId::none ? o.a.value : o.a.slot.channel).dtype,
+                        run_.type(o.b.channel).dtype},
+                       dot.onto != nullptr ? dot.onto->result : dot.start);
   dot.onto.reset();
 }
 

@@ -4,11 +4,13 @@
 
 namespace tessera {
 
-/// How many products a dot sums up before it adds them to its result: some of f32, whose error grows with the
-/// square root of the length of a sum; all where operands are rounded to fewer bits, which errs far more.
-constexpr int dot_summands(DType operands, Precision precision, int extent) {
+/// How many products along one tile a dot sums up before it adds them to its result: some where an operand is
+/// f32, since the error grows with the square root of the length of a sum; all of 16 bits and in TF32, where
+/// tensor cores have an order of their own and what was rounded before weighs more.
+constexpr int dot_summands(DType a, DType b, Precision precision, int extent) {
   constexpr int kOfFloats = 32;
-  return operands == f32 && precision == Precision::ieee && extent > kOfFloats ? kOfFloats : extent;
+  const bool by_parts = (a == f32 || b == f32) && precision == Precision::ieee && extent > kOfFloats;
+  return by_parts ? kOfFloats : extent;
 }
 
 }  // namespace tessera

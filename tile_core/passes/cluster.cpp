@@ -64,16 +64,20 @@ class ClusterChoice {
     return n;
   }
 
-  /// Whether tiles are added to places that an axis does not tell: a cluster's last may be beyond its end.
+  /// Whether tiles are added to places that an axis does not put outside of the tensor beyond its end, where
+  /// a cluster's last may be.
   bool adds_anywhere(AxisId axis) const {
-    auto is_axis = [&](const Subscript& s) {
-      const Start* start = s.axis == AxisId::none ? std::get_if<Start>(&uses_.definer(s.value).op) : nullptr;
-      return s.axis == axis || (start != nullptr && start->axis == axis);
-    };
     return any_inst(p_.body, [&](const Inst& inst) {
       const Store* store = std::get_if<Store>(&inst.op);
-      return store != nullptr && store->accumulate &&
-             std::none_of(store->subscripts.begin(), store->subscripts.end(), is_axis);
+      if (store == nullptr || !store->accumulate) return false;
+      for (std::size_t i = 0; i < store->subscripts.size(); ++i) {
+        const Subscript& s = store->subscripts[i];
+        const Start* start =
+            s.axis == AxisId::none ? std::get_if<Start>(&uses_.definer(s.value).op) : nullptr;
+        const bool is_axis = s.axis == axis || (start != nullptr && start->axis == axis);
+        if (is_axis && p_.tensor(store->tensor).dims[i] == p_.axis(axis).dim) return false;
+      }
+      return true;
     });
   }
 

@@ -94,16 +94,16 @@ void check_covered(const KernelText& kernel, std::span<const TensorView> tensors
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
             std::span<const ScalarValue> scalars, CUstream_st* stream) {
   check_covered(kernel, tensors);
-  for (const int index : kernel.zeroed) set_zero(kernel, tensor_at(kernel, tensors, index), index, stream);
   const std::int64_t blocks = grid_size(kernel, tensors, function.residence);
-  if (blocks == 0) return;
   ParameterBlock block;
-  pack(kernel, tensors, scalars, block);
-  for (std::size_t i = 0; i < kernel.maps.size(); ++i) {
+  if (blocks > 0) pack(kernel, tensors, scalars, block);
+  for (std::size_t i = 0; i < kernel.maps.size() && blocks > 0; ++i) {
     const TensorMap& map = kernel.maps[i];
     encode_map(kernel, map, tensor_at(kernel, tensors, map.tensor), function.context, block.map(i));
   }
-  launch_grid(kernel, function, block, blocks, stream);
+  // Nothing is refused from here on, and no tensor of a refused launch is written to.
+  for (const int index : kernel.zeroed) set_zero(kernel, tensor_at(kernel, tensors, index), index, stream);
+  if (blocks > 0) launch_grid(kernel, function, block, blocks, stream);
 }
 
 void launch(Kernel& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,

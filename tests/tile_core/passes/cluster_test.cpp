@@ -46,6 +46,20 @@ Program columns_alone(int n) {
   return p.finish();
 }
 
+/// out[z, m, n] += a[m, k] * b[z, n, k] + bias[z, n], of which there are more than z.
+Program sums_along_another_dim() {
+  Builder p("sums_along_another_dim");
+  Dim Z = p.dim("Z"), B = p.dim("B"), M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
+  In a = p.in("a", bf16, {M, K}), b = p.in("b", bf16, {Z, N, K}), bias = p.in("bias", f32, {B, N});
+  Out out = p.out("out", f32, {B, M, N});
+  Tile z = p.grid(Z);
+  Axis m = p.all(M, 128), n = p.all(N, 64);
+  Var acc = p.zeros(f32, {m, n});
+  for (Axis k : p.pipelined(K, 64)) acc += dot(a(m, k), b(z, n, k), k);
+  out(z, m, n) += acc + bias(z, n);
+  return p.finish();
+}
+
 /// The product, and beside it that of the upper left triangle of a second pair: its loop is longer the
 /// further down the rows are.
 Program product_and_triangle() {
@@ -132,6 +146,12 @@ TEST(Cluster, SaysWhyThereIsNone) {
             "be added to an output that is not indexed with it, along 'm' a tile beyond the last would be "
             "added to an output that is not indexed with it, along 'n' a tile beyond the last would be added "
             "to an output that is not indexed with it");
+  const Program another = sums_along_another_dim();
+  EXPECT_EQ(
+      error_of(another, context_of(another, kPairs)),
+      "tile error: schedule 'stages=2 cluster=2' is illegal for 'sums_along_another_dim' on sm_90a\n"
+      "   blocks of a cluster share copies: cluster is 2, but along 'z' a tile beyond the last would be "
+      "added to an output that is not indexed with it");
   PassContext old = context_of(narrow, kPairs);
   old.target = Target::named("sm_80");
   EXPECT_EQ(error_of(narrow, old),
