@@ -141,8 +141,7 @@ void Machine::execute(Instance& by, const Inst& inst, const DotShared& o) {
   const Elements left = registers ? run_.value(o.a.value) : memory_.get(a);
   run_.value(inst.result()) = interpreter::dot(
       run_, axes, {registers ? run_.type(o.a.value).axes : a.axes, left}, {b.axes, memory_.get(b)}, o.axis,
-      {run_.type(registers ? o.a.value : o.a.slot.channel).dtype, run_.type(o.b.channel).dtype, o.precision},
-      run_.arranged(axes, run_.tile(o.accumulator)));
+      kind_of(o.a, o.b, o.precision), run_.arranged(axes, run_.tile(o.accumulator)));
 }
 
 void Machine::execute(Instance& by, const Inst& inst, const TakeTurn&) {

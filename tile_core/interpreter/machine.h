@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tile_core/interpreter/dot.h"
 #include "tile_core/interpreter/instance.h"
 #include "tile_core/interpreter/interpreter.h"
 #include "tile_core/interpreter/passing.h"
@@ -72,6 +73,7 @@ class Machine {
   Place write(Instance& by, const Inst& inst, const Slot& slot, const char* what, Event event);
   void transfer_in(const Transfer& copy);
   void transfer_out(const Transfer& copy);
+  DotKind kind_of(const DotOperand& a, const Slot& b, Precision precision);
   void check_dot_registers(const Instance& by, const Inst& inst, ValueId operand);
   void compute(IssuedDot& dot);
 

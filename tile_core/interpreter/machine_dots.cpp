@@ -7,17 +7,20 @@
 
 namespace tessera::interpreter {
 
+DotKind Machine::kind_of(const DotOperand& a, const Slot& b, Precision precision) {
+  const ValueId left = a.value != ValueId::none ? a.value : a.slot.channel;
+  return {run_.type(left).dtype, run_.type(b.channel).dtype, precision};
+}
+
 void Machine::compute(IssuedDot& dot) {
   const IssueDot& o = std::get<IssueDot>(dot.inst->op);
   const std::vector<AxisId>& axes = run_.type(dot.inst->result()).axes;
   const std::vector<AxisId>& a_axes =
       o.a.value != ValueId::none ? run_.type(o.a.value).axes : dot.a_place.axes;
   if (o.a.value == ValueId::none) dot.a = memory_.get(dot.a_place);
-  dot.result =
-      interpreter::dot(run_, axes, {a_axes, dot.a}, {dot.b_place.axes, memory_.get(dot.b_place)}, o.axis,
-                       {run_.type(o.a.value != ValueId::none ? o.a.value : o.a.slot.channel).dtype,
-                        run_.type(o.b.channel).dtype},
-                       dot.onto != nullptr ? dot.onto->result : dot.start);
+  dot.result = interpreter::dot(run_, axes, {a_axes, dot.a}, {dot.b_place.axes, memory_.get(dot.b_place)},
+                                o.axis, kind_of(o.a, o.b, Precision::ieee),
+                                dot.onto != nullptr ? dot.onto->result : dot.start);
   dot.onto.reset();
 }
 

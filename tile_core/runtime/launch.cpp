@@ -96,12 +96,14 @@ void launch(const KernelText& kernel, const LoadedFunction& function, std::span<
   check_covered(kernel, tensors);
   const std::int64_t blocks = grid_size(kernel, tensors, function.residence);
   ParameterBlock block;
-  if (blocks > 0) pack(kernel, tensors, scalars, block);
-  for (std::size_t i = 0; i < kernel.maps.size() && blocks > 0; ++i) {
-    const TensorMap& map = kernel.maps[i];
-    encode_map(kernel, map, tensor_at(kernel, tensors, map.tensor), function.context, block.map(i));
+  if (blocks > 0) {
+    pack(kernel, tensors, scalars, block);
+    for (std::size_t i = 0; i < kernel.maps.size(); ++i) {
+      const TensorMap& map = kernel.maps[i];
+      encode_map(kernel, map, tensor_at(kernel, tensors, map.tensor), function.context, block.map(i));
+    }
   }
-  // Nothing is refused from here on, and no tensor of a refused launch is written to.
+  // After what else may refuse the call: that has then written nothing.
   for (const int index : kernel.zeroed) set_zero(kernel, tensor_at(kernel, tensors, index), index, stream);
   if (blocks > 0) launch_grid(kernel, function, block, blocks, stream);
 }
