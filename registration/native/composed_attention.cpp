@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_safe_softmax.h>
+#include <ATen/ops/_softmax_backward_data.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
@@ -60,13 +61,6 @@ at::Tensor scores(const Blocks& b, const at::Tensor& scaled_query, const at::Ten
   return s.masked_fill(sees.logical_not(), -kInfinity);
 }
 
-/// exp(scores - logsumexp); fp64 scores need more digits than logsumexp has. A row that sees no key has
-/// logsumexp -inf and weights exp(-inf - inf) = 0.
-at::Tensor weights_of(const at::Tensor& s, const at::Tensor& logsumexp) {
-  if (s.scalar_type() == at::kDouble) return at::_safe_softmax(s, -1);
-  return (s - logsumexp.masked_fill(logsumexp == -kInfinity, kInfinity).unsqueeze(-1)).exp();
-}
-
 }  // namespace
 
 std::tuple<at::Tensor, at::Tensor> composed_attention(const AttentionArguments& a) {
@@ -86,7 +80,7 @@ std::tuple<at::Tensor, at::Tensor> composed_attention(const AttentionArguments& 
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> composed_attention_backward(const AttentionArguments& a,
-                                                                           const AttentionOutputs& o) {
+                                                                           const at::Tensor& grad) {
   const Blocks b(a);
   const double scale = a.scale_value();
   const at::Tensor key = a.key.to(b.dtype), value = a.value.to(b.dtype);
@@ -98,14 +92,13 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> composed_attention_backward(const
     const auto rows = [&](const at::Tensor& t) { return t.narrow(2, row, n).to(b.dtype); };
     const at::Tensor query = rows(a.query) * scale, k = key.narrow(2, 0, visible),
                      v = value.narrow(2, 0, visible);
-    const at::Tensor lse = rows(o.logsumexp), g = rows(o.grad);
-    const at::Tensor weights = weights_of(scores(b, query, k, row), lse);
-    const at::Tensor grad_weights = b.ungrouped(at::matmul(b.grouped(g), v.transpose(-2, -1)), n);
-    const at::Tensor delta = (g * rows(o.output)).sum(-1, /*keepdim=*/true);
-    const at::Tensor grad_scores = b.grouped(weights * (grad_weights - delta));
+    const at::Tensor g = b.grouped(rows(grad));
+    const at::Tensor weights = at::_safe_softmax(scores(b, query, k, row), -1);
+    const at::Tensor grad_weights = b.ungrouped(at::matmul(g, v.transpose(-2, -1)), n);
+    const at::Tensor grad_scores = b.grouped(at::_softmax_backward_data(grad_weights, weights, -1, b.dtype));
     grad_queries.push_back((b.ungrouped(at::matmul(grad_scores, k), n) * scale).to(a.query.scalar_type()));
     grad_key.narrow(2, 0, visible) += at::matmul(grad_scores.transpose(-2, -1), b.grouped(query));
-    grad_value.narrow(2, 0, visible) += at::matmul(b.grouped(weights).transpose(-2, -1), b.grouped(g));
+    grad_value.narrow(2, 0, visible) += at::matmul(b.grouped(weights).transpose(-2, -1), g);
   }
   return {at::cat(grad_queries, 2), grad_key.to(a.key.scalar_type()), grad_value.to(a.value.scalar_type())};
 }

@@ -10,8 +10,9 @@ namespace tessera::native {
 /// Output [B, H, S_q, D_v] and logsumexp fp32 [B, H, S_q].
 std::tuple<at::Tensor, at::Tensor> composed_attention(const AttentionArguments& a);
 
-/// Gradients of query, key and value.
+/// Gradients of query, key and value. The weights are computed again: a kernel's own logsumexp and output are
+/// rounded otherwise than these products, which in fp32 would show where scores are large.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> composed_attention_backward(const AttentionArguments& a,
-                                                                           const AttentionOutputs& o);
+                                                                           const at::Tensor& grad);
 
 }  // namespace tessera::native

@@ -18,7 +18,7 @@ std::tuple<at::Tensor, at::Tensor> flash_attention(const AttentionArguments& a) 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const AttentionArguments& a,
                                                                         const AttentionOutputs& o) {
   const auto fused = fused_attention_backward(a, o);
-  const auto [query, key, value] = fused.has_value() ? *fused : composed_attention_backward(a, o);
+  const auto [query, key, value] = fused.has_value() ? *fused : composed_attention_backward(a, o.grad);
   return {query.contiguous(), key.contiguous(), value.contiguous()};
 }
 

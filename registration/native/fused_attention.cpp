@@ -168,10 +168,10 @@ std::optional<Gradients> backward(const AttentionArguments& a, const AttentionOu
 std::optional<Gradients> fused_attention_backward(const AttentionArguments& a, const AttentionOutputs& o) {
   const int64_t heads = a.query.size(1), groups = a.key.size(1), rows = a.query.size(2);
   const bool on_its_own = heads == groups || groups == 0 || hides_keys(a);
-  if (on_its_own || a.query.scalar_type() == at::kDouble) return backward(a, o);
+  if (on_its_own || a.query.element_size() != 2) return backward(a, o);
   // Heads that share keys become rows of one, which all see the same: ATen's flash kernels would round each
   // head's gradient of a key before they sum them up, and cuDNN's, which at::scaled_dot_product_attention may
-  // take, do not.
+  // take, do not. Not in fp32, where it takes no fused kernel, whose products have fewer digits.
   const auto grouped = [&](const at::Tensor& t) {
     return t.reshape({t.size(0), groups, heads / groups * rows, t.size(3)});
   };

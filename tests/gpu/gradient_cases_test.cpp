@@ -190,6 +190,45 @@ TEST(GradientBugs, B53_SharedKeysGetTheSum) {
   }
 }
 
+/// Scores of deviation 27, with and without shared keys and a mask, of head dims that ATen's fused kernel
+/// takes and that it does not.
+TEST(GradientBugs, B53_LargeScoresInF32ErrAsAtens) {
+  TESSERA_NEEDS_GPU();
+  struct Shape {
+    int64_t H, G, I, J, D;
+    bool causal;
+  };
+  for (const Shape& s : {Shape{3, 1, 183, 1, 135, false},
+                         {3, 1, 173, 79, 79, false},
+                         {6, 2, 129, 16, 55, true},
+                         {3, 1, 59, 152, 176, false},
+                         {2, 2, 131, 44, 191, true},
+                         {8, 2, 100, 333, 128, false}}) {
+    SCOPED_TRACE(c10::str(s.H, " on ", s.G, ", ", s.I, " x ", s.J, " of ", s.D));
+    double ours = 0, atens = 0, largest = 0;
+    for (int call = 0; call < 5; ++call) {
+      Tensors x = heads(at::kFloat, 2, s.H, s.G, s.I, s.J, s.D);
+      x[0] = at::roll(x[0], call) * 2 * std::sqrt(static_cast<double>(s.D));
+      const at::Tensor grad = normal({2, s.H, s.I, s.D}, at::kFloat, 9);
+      const auto gradients = [&](const auto& attend_by, at::ScalarType dtype) {
+        const Tensors t = leaves(x, dtype);
+        return torch::autograd::grad({attend_by(t, s.causal)}, t, {grad.to(dtype)});
+      };
+      const Tensors exact = gradients(attend_in_aten, at::kDouble), got = gradients(attend, at::kFloat),
+                    native = gradients(attend_in_aten, at::kFloat);
+      const auto error = [&](const Tensors& found, std::size_t i) {
+        return (found[i] - exact[i]).abs().max().item<double>();
+      };
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        ours = std::max(ours, error(got, i));
+        atens = std::max(atens, error(native, i));
+        largest = std::max(largest, exact[i].abs().max().item<double>());
+      }
+    }
+    EXPECT_LE(ours, 1.5 * atens + 1e-6 * largest);
+  }
+}
+
 TEST(GradientBugs, B57_HeadDimsBetweenTiles) {
   TESSERA_NEEDS_GPU();
   for (const int64_t D : {8, 16, 24, 40, 48, 56, 72, 80, 88, 96, 104, 112, 120, 136, 160, 192, 224}) {
