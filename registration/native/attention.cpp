@@ -1,8 +1,11 @@
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/_scaled_dot_product_attention_math.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "registration/native/composed_attention.h"
 #include "registration/native/fused_attention.h"
@@ -23,8 +26,23 @@ bool fails_fused(const AttentionArguments& a) {
 /// Scores are held; takes what the fused operators do not.
 at::Tensor by_products(const AttentionArguments& a) {
   const std::optional<at::Tensor> mask = a.has_mask() ? added_mask(*a.mask, a.query) : a.mask;
+  if (a.key.size(1) == 0) {  // a number by which ATen's formula divides, too; the result is empty
+    const at::Tensor scores = at::matmul(a.query, a.key.transpose(-2, -1));
+    return at::matmul(a.has_mask() ? scores + *mask : scores, a.value);
+  }
   return std::get<0>(at::_scaled_dot_product_attention_math(a.query, a.key, a.value, mask, a.dropout_p,
                                                             a.is_causal, {}, a.scale, a.enable_gqa));
+}
+
+/// As ATen's fused kernels want it: [S_q, S_k] or more dims, of which the last is not broadcast.
+std::optional<at::Tensor> fused_mask(const AttentionArguments& a) {
+  if (!a.has_mask()) return a.mask;
+  const int64_t keys = a.key.size(2);
+  if (a.mask->dim() < 2) return a.mask->expand({1, keys}).contiguous();
+  if (a.mask->size(-1) == keys) return a.mask;
+  std::vector<int64_t> sizes = a.mask->sizes().vec();
+  sizes.back() = keys;
+  return a.mask->expand(sizes).contiguous();
 }
 
 }  // namespace
@@ -41,15 +59,13 @@ bool composes_attention(const AttentionArguments& a) {
 
 at::Tensor attention(const AttentionArguments& a) {
   if (composes_attention(a)) return restride(std::get<0>(composed_attention(a)), a);
-  // ATen's fused CPU kernel divides by the number of batches and of heads.
-  return restride(is_empty(a) ? by_products(a) : attention_formula(a), a);
+  return restride(attention_formula(a), a);
 }
 
 at::Tensor attention_formula(const AttentionArguments& a) {
-  if (fails_fused(a)) return by_products(a);
-  const bool short_mask = a.has_mask() && a.mask->dim() < 2;  // ATen wants [S_q, S_k] or more dims
-  const std::optional<at::Tensor> mask = short_mask ? a.mask->expand({1, a.key.size(2)}) : a.mask;
-  return at::scaled_dot_product_attention(aligned(a.query), aligned(a.key), aligned(a.value), mask,
+  // ATen's fused kernels divide by the number of batches and of heads.
+  if (fails_fused(a) || is_empty(a)) return by_products(a);
+  return at::scaled_dot_product_attention(aligned(a.query), aligned(a.key), aligned(a.value), fused_mask(a),
                                           a.dropout_p, a.is_causal, a.scale, a.enable_gqa);
 }
 

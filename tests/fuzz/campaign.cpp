@@ -1,11 +1,10 @@
 #include "tests/fuzz/campaign.h"
 
-#include <array>
-#include <csignal>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
+
+#include "tests/fuzz/crash.h"
 
 namespace tessera::fuzz {
 namespace {
@@ -14,28 +13,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kShown = 3;  // failures of one kind: more are likely the same fault
 
-/// What a signal handler may say of the case that runs.
-std::array<char, 200> running{};
-
-void say_what_ran(int signal) {
-  const auto length =
-      static_cast<std::size_t>(std::find(running.begin(), running.end(), '\0') - running.begin());
-  [[maybe_unused]] auto written = ::write(STDERR_FILENO, running.data(), length);
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
 std::string command(const Campaign& campaign, const std::string& words) {
   return fmt::format("tessera_fuzz --{} {}{}{}", campaign.name, words, campaign.settings.empty() ? "" : " ",
                      campaign.settings);
-}
-
-void name_case_to_signals(const Campaign& campaign, std::uint64_t seed) {
-  const std::string text =
-      fmt::format("\nkilled in: {}\n", command(campaign, fmt::format("1 --seed {}", seed)));
-  running.fill('\0');
-  std::copy_n(text.begin(), std::min(text.size(), running.size() - 1), running.begin());
-  for (int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGTERM}) std::signal(signal, say_what_ran);
 }
 
 void print(const Campaign& campaign, const Failure& failure, const std::vector<int>& choices) {
@@ -79,7 +59,7 @@ int run(const Campaign& campaign, const Limits& limits) {
   int cases = 0, failed = 0;
   for (; cases < limits.cases && (limits.seconds == 0 || seconds() < limits.seconds); ++cases) {
     const std::uint64_t seed = limits.seed + static_cast<std::uint64_t>(cases);
-    name_case_to_signals(campaign, seed);
+    name_case_to_signals(command(campaign, fmt::format("1 --seed {}", seed)));
     progress.say(campaign, cases, failed);
     Choices choices(seed);
     std::optional<Failure> failure = campaign.check(choices, counts);

@@ -4,7 +4,6 @@
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <algorithm>
-#include <atomic>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -13,6 +12,7 @@
 #include <deque>
 #include <fmt/format.h>
 #include <fstream>
+#include <malloc.h>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -21,6 +21,7 @@
 #include "tessera/policy.h"
 #include "tessera/register_operator.h"
 #include "tests/fuzz/check_call.h"
+#include "tests/fuzz/crash.h"
 #include "tests/fuzz/random_tensor.h"
 #include "tile_core/base/error.h"
 
@@ -43,6 +44,7 @@ Memory memory_in_use() {
   c10::cuda::device_synchronize();
   at::cuda::clearCublasWorkspaces();  // torch keeps one for each stream that multiplied
   c10::cuda::CUDACachingAllocator::emptyCache();
+  malloc_trim(0);  // what threads have freed is not in use
   Memory memory;
   std::size_t free = 0, total = 0;
   if (cudaMemGetInfo(&free, &total) == cudaSuccess) memory.device = static_cast<std::int64_t>(total - free);
@@ -134,6 +136,7 @@ class Worker {
 
  private:
   void step() {
+    name_case_to_signals(fmt::format("the soak, seed {}", seed_));
     Choices choices(seed_);
     const int kind = choices.below(20);
     if (kind == 0) {

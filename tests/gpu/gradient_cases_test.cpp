@@ -1,41 +1,10 @@
-#include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
-#include <torch/csrc/autograd/autograd.h>
 
-#include "tessera/ops.h"
-#include "tests/gpu/gpu.h"
+#include "tests/gpu/gradients.h"
 
 /// Public bug cases of gradients, by their number in docs/bug_cases.md: ours against ATen's formulas in fp64.
 namespace tessera::test {
 namespace {
-
-using Tensors = std::vector<at::Tensor>;
-using Function = std::function<at::Tensor(const Tensors&)>;
-
-struct Operation {
-  std::string name;
-  Function ours, aten;
-  Tensors inputs;
-};
-
-at::Tensor attend(const Tensors& t, bool causal) {
-  return tessera::scaled_dot_product_attention(t[0], t[1], t[2], {}, 0, causal, {},
-                                               t[0].size(1) != t[1].size(1));
-}
-at::Tensor attend_in_aten(const Tensors& t, bool causal) {
-  return std::get<0>(at::_scaled_dot_product_attention_math(t[0], t[1], t[2], {}, 0, causal, {}, {},
-                                                            t[0].size(1) != t[1].size(1)));
-}
-
-Operation attention(const std::string& name, bool causal, Tensors inputs) {
-  return {name, [=](const Tensors& t) { return attend(t, causal); },
-          [=](const Tensors& t) { return attend_in_aten(t, causal); }, std::move(inputs)};
-}
-
-/// [B, H, I, D] by [B, G, J, D].
-Tensors heads(at::ScalarType dtype, int64_t B, int64_t H, int64_t G, int64_t I, int64_t J, int64_t D) {
-  return {normal({B, H, I, D}, dtype, 1), normal({B, G, J, D}, dtype, 2), normal({B, G, J, D}, dtype, 3)};
-}
 
 std::vector<Operation> operations(at::ScalarType dtype) {
   const Tensors linear = {normal({5, 8}, dtype, 4), normal({8, 8}, dtype, 5), normal({8}, dtype, 6)};
@@ -51,53 +20,6 @@ std::vector<Operation> operations(at::ScalarType dtype) {
            {linear[0]}},
           attention("attention", false, heads(dtype, 2, 4, 4, 5, 7, 8)),
           attention("causal", true, heads(dtype, 2, 4, 2, 5, 7, 8))};
-}
-
-Tensors leaves(const Tensors& values, at::ScalarType dtype) {
-  Tensors all;
-  for (const at::Tensor& t : values) all.push_back(t.detach().to(dtype).requires_grad_());
-  return all;
-}
-
-double tolerance_of(at::ScalarType dtype) {  // of a gradient
-  return 4 * (dtype == at::kFloat ? 1e-5 : dtype == at::kHalf ? 2e-3 : 1.6e-2);
-}
-
-void expect_close(const at::Tensor& got, const at::Tensor& expected, double tolerance) {
-  ASSERT_TRUE(got.defined());
-  ASSERT_EQ(got.sizes(), expected.sizes());
-  EXPECT_TRUE(at::allclose(got.to(at::kDouble), expected.to(at::kDouble), tolerance, tolerance));
-}
-
-using GradOf = std::function<at::Tensor(const at::Tensor& output)>;
-at::Tensor normal_like(const at::Tensor& output) {
-  return normal(output.sizes(), output.scalar_type(), 9);
-}
-
-void expect_gradients(const Operation& op, const GradOf& grad_of = normal_like) {
-  SCOPED_TRACE(op.name);
-  const at::ScalarType dtype = op.inputs[0].scalar_type();
-  const Tensors ours = leaves(op.inputs, dtype), wide = leaves(op.inputs, at::kDouble);
-  dirty_allocator();
-  const at::Tensor output = op.ours(ours), expected = op.aten(wide), grad = grad_of(output.detach());
-  expect_close(output.detach(), expected.detach(), tolerance_of(dtype) / 4);
-  const Tensors got = torch::autograd::grad({output}, ours, {grad});
-  const Tensors want = torch::autograd::grad({expected}, wide, {grad.to(at::kDouble)});
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    SCOPED_TRACE(i);
-    EXPECT_EQ(got[i].scalar_type(), dtype);
-    expect_close(got[i], want[i], tolerance_of(dtype));
-  }
-}
-
-constexpr at::ScalarType kDtypes[] = {at::kFloat, at::kHalf, at::kBFloat16};
-
-TEST(GradientBugs, B03_AttentionOfLengthsThatNoTileDivides) {
-  TESSERA_NEEDS_GPU();
-  for (const int64_t S : {1, 2, 3, 47, 63, 65, 127, 129, 200, 296, 333}) {
-    for (const bool causal : {false, true})
-      expect_gradients(attention(c10::str(S, causal), causal, heads(at::kHalf, 1, 2, 2, S, S, 96)));
-  }
 }
 
 TEST(GradientBugs, B15_B23_StridedGradients) {
@@ -154,101 +76,22 @@ TEST(GradientBugs, B20_UnalignedPointers) {
   }
 }
 
-TEST(GradientBugs, B41_NanBehindTheLastKey) {
-  TESSERA_NEEDS_GPU();
-  for (const at::ScalarType dtype : kDtypes) {
-    at::Tensor buffer = normal({4, 1, 2, 64, 64}, dtype, 1);
-    buffer.slice(3, 33).fill_(NAN);
-    const at::Tensor part = buffer.slice(3, 0, 33);
-    expect_gradients(attention("in front of NaN", false, {part[0], part[1], part[2]}),
-                     [&](const at::Tensor&) { return part[3]; });
-  }
-}
-
-TEST(GradientBugs, B47_RowsWithoutKeys) {
-  TESSERA_NEEDS_GPU();
-  for (const auto& [rows, keys] : {std::pair<int64_t, int64_t>{5, 2}, {130, 3}, {4, 0}}) {
-    const Tensors t = leaves(heads(at::kHalf, 1, 2, 2, rows, keys, 16), at::kHalf);
-    const auto [output, logsumexp] = tessera::flash_attention(t[0], t[1], t[2], true, keys - rows);
-    output.sum().backward();
-    const int64_t blind = rows - keys;
-    EXPECT_TRUE(t[0].grad().slice(2, 0, blind).eq(0).all().item<bool>());
-    EXPECT_TRUE(logsumexp.slice(2, 0, blind).eq(-INFINITY).all().item<bool>());
-    for (const at::Tensor& leaf : t) EXPECT_TRUE(at::isfinite(leaf.grad()).all().item<bool>());
-  }
-}
-
-TEST(GradientBugs, B53_SharedKeysGetTheSum) {
-  TESSERA_NEEDS_GPU();
-  for (const at::ScalarType dtype : {at::kFloat, at::kHalf}) {
-    const Tensors t = heads(dtype, 1, 8, 1, 33, 40, 64);
-    expect_gradients(attention("one key head", false, t));
-    const Tensors one = leaves(t, dtype), many = leaves(t, dtype);
-    attend(one, false).sum().backward();
-    attend({many[0], many[1].expand({1, 8, 40, 64}), many[2].expand({1, 8, 40, 64})}, false).sum().backward();
-    for (std::size_t i = 0; i < 3; ++i) expect_close(one[i].grad(), many[i].grad(), tolerance_of(dtype));
-  }
-}
-
-/// Scores of deviation 27, with and without shared keys and a mask, of head dims that ATen's fused kernel
-/// takes and that it does not.
-TEST(GradientBugs, B53_LargeScoresInF32ErrAsAtens) {
-  TESSERA_NEEDS_GPU();
-  struct Shape {
-    int64_t H, G, I, J, D;
-    bool causal;
-  };
-  for (const Shape& s : {Shape{3, 1, 183, 1, 135, false},
-                         {3, 1, 173, 79, 79, false},
-                         {6, 2, 129, 16, 55, true},
-                         {3, 1, 59, 152, 176, false},
-                         {2, 2, 131, 44, 191, true},
-                         {8, 2, 100, 333, 128, false}}) {
-    SCOPED_TRACE(c10::str(s.H, " on ", s.G, ", ", s.I, " x ", s.J, " of ", s.D));
-    double ours = 0, atens = 0, largest = 0;
-    for (int call = 0; call < 5; ++call) {
-      Tensors x = heads(at::kFloat, 2, s.H, s.G, s.I, s.J, s.D);
-      x[0] = at::roll(x[0], call) * 2 * std::sqrt(static_cast<double>(s.D));
-      const at::Tensor grad = normal({2, s.H, s.I, s.D}, at::kFloat, 9);
-      const auto gradients = [&](const auto& attend_by, at::ScalarType dtype) {
-        const Tensors t = leaves(x, dtype);
-        return torch::autograd::grad({attend_by(t, s.causal)}, t, {grad.to(dtype)});
-      };
-      const Tensors exact = gradients(attend_in_aten, at::kDouble), got = gradients(attend, at::kFloat),
-                    native = gradients(attend_in_aten, at::kFloat);
-      const auto error = [&](const Tensors& found, std::size_t i) {
-        return (found[i] - exact[i]).abs().max().item<double>();
-      };
-      for (std::size_t i = 0; i < exact.size(); ++i) {
-        ours = std::max(ours, error(got, i));
-        atens = std::max(atens, error(native, i));
-        largest = std::max(largest, exact[i].abs().max().item<double>());
-      }
-    }
-    EXPECT_LE(ours, 1.5 * atens + 1e-6 * largest);
-  }
-}
-
-TEST(GradientBugs, B57_HeadDimsBetweenTiles) {
-  TESSERA_NEEDS_GPU();
-  for (const int64_t D : {8, 16, 24, 40, 48, 56, 72, 80, 88, 96, 104, 112, 120, 136, 160, 192, 224}) {
-    for (int call = 0; call < 2; ++call) {  // the second meets what the first left behind
-      Tensors t = heads(at::kBFloat16, 1, 2, 2, 512, 512, D);
-      if (call == 1) t = {t[1], t[2], t[0]};
-      expect_gradients(attention(c10::str("D ", D), false, t));
-    }
-  }
-}
-
 TEST(GradientBugs, B65_B67_B69_EmptyTensors) {
   TESSERA_NEEDS_GPU();
   const auto check = [](const Function& run, const Tensors& inputs) {
     run(inputs).sum().backward();
     for (const at::Tensor& t : inputs) EXPECT_TRUE(at::equal(t.grad(), at::zeros_like(t)));
   };
-  for (const auto& [batch, count] : {std::pair<int64_t, int64_t>{0, 3}, {3, 0}})
-    check([](auto& t) { return attend(t, false); },
-          leaves(heads(at::kHalf, batch, count, count, 5, 7, 8), at::kHalf));
+  for (const auto& [batch, count] : {std::pair<int64_t, int64_t>{0, 3}, {3, 0}}) {
+    for (const at::ScalarType dtype : kDtypes) {
+      const Tensors t = heads(dtype, batch, count, count, 5, 7, 8);
+      check([](auto& x) { return attend(x, false); }, leaves(t, dtype));
+      check([](auto& x) { return attend(x, true); }, leaves(t, dtype));
+      const at::Tensor mask = normal({5, 7}, dtype, 4);
+      check([&](auto& x) { return tessera::scaled_dot_product_attention(x[0], x[1], x[2], mask); },
+            leaves(t, dtype));
+    }
+  }
   check([](auto& t) { return tessera::linear_gelu(t[0], t[1], t[2]); },
         leaves({normal({0, 21}, at::kHalf, 1), normal({4, 21}, at::kHalf, 2), normal({4}, at::kHalf, 3)},
                at::kHalf));
@@ -316,30 +159,6 @@ TEST(GradientBugs, B89_SmallGradients) {
   for (const Operation& op : operations(at::kFloat)) expect_gradients(op);
   expect_gradients(attention("attention", false, heads(at::kFloat, 1, 2, 2, 3, 3, 4)));
   expect_gradients(attention("grouped heads", true, heads(at::kFloat, 1, 2, 1, 3, 3, 4)));
-}
-
-struct Deterministic {
-  explicit Deterministic(bool on) { at::globalContext().setDeterministicAlgorithms(on, /*warn_only=*/false); }
-  ~Deterministic() { at::globalContext().setDeterministicAlgorithms(false, false); }
-};
-
-TEST(GradientBugs, B90_AttentionIsTheSameEveryTime) {
-  TESSERA_NEEDS_GPU();
-  for (const bool on : {true, false}) {
-    const Deterministic mode(on);
-    Tensors kept;
-    for (int run = 0; run < 20; ++run) {
-      const Tensors t = leaves(heads(at::kBFloat16, 2, 8, 8, 1024, 1024, 128), at::kBFloat16);
-      const at::Tensor output = attend(t, false);
-      Tensors all = {output.detach()};
-      if (on) {  // without it ATen says nothing of gradients
-        for (const at::Tensor& g : torch::autograd::grad({output}, t, {normal_like(output)}))
-          all.push_back(g);
-      }
-      if (run == 0) kept = all;
-      for (std::size_t i = 0; i < all.size(); ++i) expect_same_bits(all[i], kept[i]);
-    }
-  }
 }
 
 struct Autocast {

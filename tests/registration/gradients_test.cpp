@@ -313,6 +313,7 @@ TEST_P(Gradients, B65_B67_EmptyTensors) {
         at::kFloat);
     tessera::scaled_dot_product_attention(x[0], x[1], x[2]).sum().backward();
     for (const Tensor& t : x) EXPECT_EQ(t.grad().sizes(), t.sizes());
+    tessera::scaled_dot_product_attention(x[0], x[1], x[2], at::randn({5, 7})).sum().backward();
   }
   const variable_list x = leaves({at::randn({0, 21}), at::randn({4, 21}), at::randn({4})}, at::kFloat);
   tessera::linear_gelu(x[0], x[1], x[2]).sum().backward();
