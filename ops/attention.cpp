@@ -84,7 +84,7 @@ void offer_warps(const Problem& problem, const Target& target, int d, int e, std
   const bool masked = problem.facts.flags.at("mask") != kNoMask;
   const auto& tensors = problem.facts.tensors;
   const bool aligned = std::all_of(tensors.begin(), tensors.begin() + 3,
-                                   [](const TensorFacts& t) { return t.alignment >= 4; });
+                                   [](const TensorFacts& t) { return t.alignment >= 16; });
   const int width = std::max(d, e);
   auto offer = [&](int i, int j, int warps) {
     variants.push_back({{{"i", i}, {"j", j}, {"d", d}, {"e", e}}, {.warps = warps}});
@@ -93,7 +93,7 @@ void offer_warps(const Problem& problem, const Target& target, int d, int e, std
   if (width > 128) return offer(64, width > 192 ? 32 : 16, 4);
   const bool narrow = width <= 64, beside = masked || !aligned;
   if (rows > 64 && (narrow || !beside)) offer(128, beside || target.major >= 10 ? 32 : narrow ? 64 : 48, 4);
-  if (!beside) offer(64, 64, 4);
+  if (!masked) offer(64, 64, 4);
   offer(64, 32, 4);
 }
 

@@ -103,14 +103,16 @@ void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
   offer(std::move(all), problem, variants);
 }
 
-/// Warps on mma.sync, which take every layout: of 64 x 64 sums where few instructions follow and elements are
-/// not loaded one by one, which takes registers too. Of f32 the steps are half as deep: as many bytes.
+/// Warps on mma.sync, which take every layout: of 64 x 64 sums where few instructions follow and no row
+/// begins between words: what realigns it takes registers too, and time, which deep steps share. Of f32 the
+/// steps are half as deep: as many bytes.
 void offer_warps(const Problem& problem, std::vector<Variant>& variants) {
   const std::int64_t M = size(problem, "M");
   const int words = size_of(problem.facts.tensors[0].dtype) / 2;
   bool aligned = problem.facts.tensors[0].alignment >= 4 && problem.facts.tensors[1].alignment >= 4;
   std::vector<Blocks> all = {{16, 64, 64, {.stages = 4, .warps = 4}, 0.1}};
-  if (M > 16) all.push_back({64, 64, 32, {.stages = 4, .warps = 4}, 0.3});
+  if (M > 16 && aligned) all.push_back({64, 64, 32, {.stages = 4, .warps = 4}, 0.3});
+  if (M > 16 && !aligned) all.push_back({64, 64, 64, {.stages = 2, .warps = 4}, 0.2});
   if (M > 64 && aligned) all.push_back({64, 128, 32, {.stages = 4, .warps = is_long(problem) ? 8 : 4}, 0.4});
   if (M > 64 && aligned && !is_long(problem)) {
     all.push_back({128, 128, 64, {.stages = 3, .warps = 4}, 0.48});

@@ -50,8 +50,10 @@ class Bench {
   nlohmann::json surroundings() const;
 
  private:
-  /// Microseconds of each arm in the call's regime; of what is not worthwhile, of a single launch.
-  std::vector<double> medians(const CallSpec& spec, const std::vector<Arm>& arms);
+  /// Microseconds of each arm, of which the natives come first, in one regime: cold where the call is bound
+  /// by memory, else that in which ours lead by less; where they lag in neither, in which they lead by more.
+  /// Of what is not worthwhile, of a single launch.
+  std::vector<double> medians(const CallSpec& spec, const std::vector<Arm>& arms, std::size_t natives);
   /// Both regimes of each arm into the candidate of its place.
   void time(const std::vector<Arm>& arms, const std::vector<Candidate*>& places);
   Row measure_once(const CallSpec& spec, const Accuracy& accuracy);

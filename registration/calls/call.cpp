@@ -7,7 +7,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::uint64_t kWidest = 16;
+constexpr std::uint64_t kWidest = 16, kWord = 4;  // bytes
 
 /// The dim whose stride is 1; -1 where there is none.
 int contiguous_dim(const TensorView& view) {
@@ -31,8 +31,10 @@ int alignment_of(const TensorView& view) {
       bits |= static_cast<std::uint64_t>(view.strides[i]) * element;
     }
   }
-  // Two classes, not five: kernels must not multiply with the sizes of a call's tensors.
-  return bits % kWidest == 0 ? static_cast<int>(kWidest) : static_cast<int>(element);
+  // Three classes, not five: kernels must not multiply with the sizes of a call's tensors. Less than a word
+  // cannot be copied asynchronously.
+  const std::uint64_t narrow = bits % kWord == 0 ? std::max(kWord, element) : element;
+  return static_cast<int>(bits % kWidest == 0 ? kWidest : narrow);
 }
 
 TensorFacts facts_of(const TensorView& view, bool boxes) {

@@ -1,4 +1,5 @@
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/_scaled_dot_product_attention_math.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
@@ -45,6 +46,28 @@ std::optional<at::Tensor> fused_mask(const AttentionArguments& a) {
   return a.mask->expand(sizes).contiguous();
 }
 
+at::Tensor by_fused(const AttentionArguments& a, const std::optional<at::Tensor>& mask) {
+  return at::scaled_dot_product_attention(aligned(a.query), aligned(a.key), aligned(a.value), mask,
+                                          a.dropout_p, a.is_causal, a.scale, a.enable_gqa);
+}
+
+/// Whether ATen runs cuDNN, to which it gives a large finite number in place of -inf: a row that the mask
+/// hides whole would see every key (https://github.com/pytorch/pytorch/issues/177842).
+bool shows_hidden_rows(const AttentionArguments& a, const std::optional<at::Tensor>& mask) {
+  if (!mask.has_value() || !a.query.is_cuda() || a.query.element_size() != 2) return false;
+  return at::_fused_sdp_choice(a.query, a.key, a.value, mask, a.dropout_p, a.is_causal, a.scale,
+                               a.enable_gqa) == static_cast<int64_t>(at::SDPBackend::cudnn_attention);
+}
+
+/// Hidden rows are computed as if the mask showed them, and their results replaced: so are their gradients.
+at::Tensor without_hidden_rows(const AttentionArguments& a, const at::Tensor& mask) {
+  const bool shows = mask.scalar_type() == at::kBool;
+  const at::Tensor seen = shows ? mask : mask.ne(-std::numeric_limits<double>::infinity());
+  const at::Tensor hidden = seen.any(-1, /*keepdim=*/true).logical_not();
+  const at::Tensor shown = shows ? mask.logical_or(hidden) : mask.masked_fill(hidden, 0);
+  return by_fused(a, shown).masked_fill(hidden, 0);
+}
+
 }  // namespace
 
 at::Tensor added_mask(const at::Tensor& mask, const at::Tensor& query) {
@@ -65,8 +88,8 @@ at::Tensor attention(const AttentionArguments& a) {
 at::Tensor attention_formula(const AttentionArguments& a) {
   // ATen's fused kernels divide by the number of batches and of heads.
   if (fails_fused(a) || is_empty(a)) return by_products(a);
-  return at::scaled_dot_product_attention(aligned(a.query), aligned(a.key), aligned(a.value), fused_mask(a),
-                                          a.dropout_p, a.is_causal, a.scale, a.enable_gqa);
+  const std::optional<at::Tensor> mask = fused_mask(a);
+  return shows_hidden_rows(a, mask) ? without_hidden_rows(a, *mask) : by_fused(a, mask);
 }
 
 at::Tensor restride(const at::Tensor& output, const AttentionArguments& a) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tessera/policy.h"
 #include "tests/gpu/gradients.h"
 
 /// Public bug cases of attention's gradients, by their number in docs/bug_cases.md.
@@ -40,29 +41,38 @@ TEST(GradientBugs, B47_RowsWithoutKeys) {
   }
 }
 
-/// ATen's efficient kernel wants a mask's last dim to be contiguous, and is given a broadcast one.
-TEST(GradientBugs, B47_MasksOfBroadcastKeys) {
+/// Masks of broadcast keys, which ATen's efficient kernel refuses, and rows that a mask hides whole, which
+/// its cuDNN kernel shows.
+TEST(GradientBugs, B47_MasksOfBroadcastKeysAndHiddenRows) {
   TESSERA_NEEDS_GPU();
-  for (const at::ScalarType dtype : kDtypes) {
-    const Tensors t = heads(dtype, 1, 2, 2, 17, 9, 40);
-    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 17, 1}, {17, 1}, {1}, {}}) {
-      const at::Tensor numbers = normal(sizes, at::kFloat, 4);
-      for (const at::Tensor& mask : {numbers.gt(-0.5), numbers.to(dtype)}) {
-        const at::Tensor added =
-            mask.scalar_type() == at::kBool
-                ? at::zeros(sizes, numbers.options()).masked_fill(mask.logical_not(), -INFINITY)
-                : mask;
-        const auto ours = [&](const Tensors& x) {
-          return tessera::scaled_dot_product_attention(x[0], x[1], x[2], mask);
-        };
-        const auto aten = [&](const Tensors& x) {
-          return std::get<0>(at::_scaled_dot_product_attention_math(
-              x[0], x[1], x[2], added.to(x[0].scalar_type()).expand({2, 17, 9}), 0, false));
-        };
-        expect_gradients({c10::str("mask of ", sizes), ours, aten, t});
+  for (const Policy policy : {Policy::automatic, Policy::tile, Policy::native}) {
+    set_policy(policy);
+    for (const at::ScalarType dtype : kDtypes) {
+      const Tensors t = heads(dtype, 1, 2, 2, 17, 9, 40);
+      for (const std::vector<int64_t>& sizes :
+           {std::vector<int64_t>{2, 17, 1}, {17, 1}, {1}, {}, {17, 9}, {1, 1, 17, 9}}) {
+        at::Tensor numbers = normal(sizes, at::kFloat, 4);
+        if (sizes.size() > 1) numbers.select(-2, 3).fill_(-INFINITY);
+        for (const at::Tensor& mask : {numbers.gt(-0.5), numbers.to(dtype)}) {
+          const at::Tensor added =
+              mask.scalar_type() == at::kBool
+                  ? at::zeros_like(mask, at::kFloat).masked_fill(mask.logical_not(), -INFINITY)
+                  : mask;
+          const auto ours = [&](const Tensors& x) {
+            return tessera::scaled_dot_product_attention(x[0], x[1], x[2], mask);
+          };
+          const auto aten = [&](const Tensors& x) {
+            return std::get<0>(at::_scaled_dot_product_attention_math(
+                x[0], x[1], x[2], added.to(x[0].scalar_type()).expand({1, 2, 17, 9}), 0, false));
+          };
+          expect_gradients(
+              {c10::str("mask of ", sizes, " ", mask.scalar_type(), " under ", static_cast<int>(policy)),
+               ours, aten, t});
+        }
       }
     }
   }
+  set_policy({});
 }
 
 TEST(GradientBugs, B53_SharedKeysGetTheSum) {

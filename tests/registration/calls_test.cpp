@@ -66,8 +66,11 @@ TEST(Views, AlignmentIsOfAddressStridesAndRows) {
   EXPECT_EQ(alignment_of(v), 16);
   v.data = memory.data() + 2;
   EXPECT_EQ(alignment_of(v), 2);
-  EXPECT_EQ(alignment_of(view({4, 8}, {9, 1}, bf16)), 2);   // rows
-  EXPECT_EQ(alignment_of(view({4, 7}, {8, 1}, bf16)), 2);   // the last access of a row
+  EXPECT_EQ(alignment_of(view({4, 8}, {9, 1}, bf16)), 2);  // rows
+  EXPECT_EQ(alignment_of(view({4, 7}, {8, 1}, bf16)), 2);  // the last access of a row
+  EXPECT_EQ(alignment_of(view({4, 6}, {6, 1}, bf16)), 4);
+  EXPECT_EQ(alignment_of(view({4, 12}, {12, 1}, bf16)), 4);  // three classes: 16, 4, an element
+  EXPECT_EQ(alignment_of(view({4, 3}, {3, 1}, f32)), 4);
   EXPECT_EQ(alignment_of(view({1, 8}, {9, 1}, bf16)), 16);  // a stride that nothing is multiplied with
   EXPECT_EQ(alignment_of(view({4, 8}, {0, 1}, bf16)), 16);  // broadcast
   EXPECT_EQ(facts_of(view({4, 8}, {1, 4}, f32), false).contiguous_dim, 0);

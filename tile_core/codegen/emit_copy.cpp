@@ -9,8 +9,9 @@
 namespace tessera::codegen {
 namespace {
 
-const char* copy_function(const CopyIn& o) {
-  return o.kind == CopyKind::async ? "copy_async" : "copy";
+/// Whether elements exist, or how many of those that one access may begin with.
+std::string existing(const CopyIn& o, const std::string& inside, const std::string& left) {
+  return o.kind == CopyKind::realigned ? fmt::format("{} ? {} : 0", inside, left) : inside;
 }
 
 bool is_power_of_two(int n) {
@@ -29,8 +30,8 @@ void Emitter::emit_copy(const CopyIn& o) {
 /// Copies through registers take some each: not all of them stand side by side.
 void Emitter::unroll_copies(const CopyIn& o, int count) {
   constexpr int kAtOnce = 8;
-  text_ += o.kind == CopyKind::threads && count > kAtOnce ? fmt::format("#pragma unroll {}\n", kAtOnce)
-                                                          : "#pragma unroll\n";
+  text_ += o.kind != CopyKind::async && count > kAtOnce ? fmt::format("#pragma unroll {}\n", kAtOnce)
+                                                        : "#pragma unroll\n";
 }
 
 /// The layout of a tile of whole rows whose accesses the threads take turns with, as if it came to registers;
@@ -77,7 +78,9 @@ void Emitter::copy_by_rows(const CopyIn& o, const Layout& layout) {
     line("const int64 down = int64({}){};", at_once, row_stride(o.load, row));
   unroll_copies(o, layout.count(Place::reg) / o.vector);
   open(fmt::format("for (int r = 0; r < {}; r += {})", layout.count(Place::reg), o.vector));
-  line("{}<{}>(to + ({}), from, {});", copy_function(o), o.vector, step, a.inside);
+  const std::string left =
+      fmt::format("left_{} - ({})", p_.axis(along).name, register_coordinate(layout, along, "r"));
+  line("{}<{}>(to + ({}), from, {});", name_of(o.kind), o.vector, step, existing(o, a.inside, left));
   if (at_once < p_.axis(row).extent) line("from += down;");
   close();
   close();
@@ -116,7 +119,7 @@ void Emitter::copy_by_elements(const CopyIn& o) {
   target = to.swizzle > 0
                ? swizzled_place(o.to.channel, rows, "x_" + p_.axis(seen_as(o.to, to.order.back())).name)
                : target + rows.substr(1);
-  std::string source, inside;
+  std::string source, inside, left;
   for (std::size_t i = 0; i < o.load.subscripts.size(); ++i) {
     const Subscript& s = o.load.subscripts[i];
     std::string index = s.axis == AxisId::none
@@ -124,12 +127,13 @@ void Emitter::copy_by_elements(const CopyIn& o) {
                             : fmt::format("({} + x_{})", name(s.value), p_.axis(s.axis).name);
     add_term(source, index + stride(o.load.tensor, i));
     if (s.axis == AxisId::none || start_facts(p_, s.axis).negative) add_condition(inside, index + " >= 0");
-    add_condition(inside,
-                  fmt::format("{} < p.size_{}", index, p_.dim(p_.tensor(o.load.tensor).dims[i]).name));
+    const std::string size = "p.size_" + p_.dim(p_.tensor(o.load.tensor).dims[i]).name;
+    add_condition(inside, fmt::format("{} < {}", index, size));
+    if (s.axis == seen_as(o.to, to.order.back())) left = fmt::format("steps_below({}, {})", size, index);
   }
   line("const bool inside = {};", inside);
-  line("{}<{}>(to + {}, p.data_{} + (inside ? {} : 0), inside);", copy_function(o), o.vector, target,
-       p_.tensor(o.load.tensor).name, source);
+  line("{}<{}>(to + {}, p.data_{} + (inside ? {} : 0), {});", name_of(o.kind), o.vector, target,
+       p_.tensor(o.load.tensor).name, source, existing(o, "inside", left));
   close();
   close();
 }

@@ -29,15 +29,16 @@ struct Emitter::WarpOperand {
   std::string read;         ///< the function
   std::string address;      ///< of this lane's first element, or of its line in the first matrices
 
-  /// Of a block of a step. What these add to it are whole atoms, lines by the swizzle's pattern, and inside a
-  /// line bits that the lane's and the warp's parts have not: those are combined by xor, as the swizzle is.
+  /// Of a block of a step. Inside a line these add bits that the lane's and the warp's parts have not, by xor
+  /// as the swizzle does; the rest are whole atoms and lines by the swizzle's pattern. They come last:
+  /// constants then, which the instruction adds.
   std::string at(const char* step, const char* block) const {
     const std::string free = warps == 1 ? block : fmt::format("{} * {}", block, warps);
     const std::string down = transposed ? step : free, across = transposed ? free : step;
     const int lines = transposed ? kStepBytes / size : kWarpStep,
               bytes = transposed ? kWarpStep * size : kStepBytes;
-    return fmt::format("({} + {} * {} + {} * {} / {} * {}) ^ ({} * {} % {})", name, down, lines * width,
-                       across, bytes, width, atom, across, bytes, width);
+    return fmt::format("({} ^ ({} * {} % {})) + ({} * {} + {} * {} / {} * {})", name, across, bytes, width,
+                       down, lines * width, across, bytes, width, atom);
   }
 };
 

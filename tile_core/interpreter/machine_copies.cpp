@@ -19,7 +19,7 @@ void Machine::execute(Instance& by, const Inst& inst, const CopyIn& o) {
   Transfer copy{&inst, place, o.load.tensor, footprint(run_, o.load.tensor, o.load.subscripts, place.axes)};
   if (o.kind == CopyKind::bulk && passing_.passes(place.channel)) return passing_.copy(by, copy, o.multicast);
   if (!checked_) return transfer_in(copy);
-  if (o.kind == CopyKind::threads) {
+  if (o.kind != CopyKind::async && o.kind != CopyKind::bulk) {
     write(by, inst, o.to, "write", by.act());
     return transfer_in(copy);
   }

@@ -66,9 +66,10 @@ struct View {
   bool operator==(const View&) const = default;
 };
 
-/// Who copies: the block's threads through registers, the same asynchronously, or the copy engine (TMA),
+/// Who copies: the block's threads through registers; the same where an access of 16 bytes may begin at any
+/// element of 16 bits, from the aligned words around it; threads asynchronously; or the copy engine (TMA),
 /// which one thread asks.
-enum class CopyKind : std::uint8_t { threads, async, bulk };
+enum class CopyKind : std::uint8_t { threads, realigned, async, bulk };
 
 /// Copies a tile of a tensor into a slot, 0 outside the tensor. An async copy has happened for this thread
 /// after a wait that covers its group, for the block after a barrier that follows; a bulk copy for whoever

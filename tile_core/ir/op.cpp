@@ -25,7 +25,7 @@ const char* name_of(ReduceFn fn) {
 }
 
 const char* name_of(CopyKind kind) {
-  constexpr std::array kNames = {"copy", "copy_async", "copy_bulk"};
+  constexpr std::array kNames = {"copy", "copy_realigned", "copy_async", "copy_bulk"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -100,6 +100,10 @@ class SlotRules {
     if (!power || bytes > kAlignment || (o.kind == CopyKind::async && bytes < 4)) {
       fail(fmt::format("one access of {} elements has {} bytes", o.vector, bytes));
     }
+    if (o.kind == CopyKind::realigned && (bytes != kAlignment || size(o.to) != 2)) {
+      fail(fmt::format("realigned accesses are of {} bytes, and of elements of 2, but got {} and {}",
+                       kAlignment, bytes, size(o.to)));
+    }
     if (row(channel) % o.vector != 0 || channel.pitch % o.vector != 0) {
       fail(fmt::format("accesses of {} elements do not fit rows of {}, {} apart", o.vector, row(channel),
                        channel.pitch));

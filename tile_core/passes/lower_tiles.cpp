@@ -11,6 +11,8 @@
 namespace tessera {
 namespace {
 
+constexpr int kRealigned = 8;  // elements of an access of 16 bytes
+
 class LowerTiles {
  public:
   LowerTiles(const Program& program, const PassContext& context)
@@ -65,14 +67,24 @@ class LowerTiles {
     constexpr int kSmallestAsync = 4;  // bytes of a cp.async: 4, 8 or 16
     Access access = widest_access(p_, context_.facts, context_.schedule, load.tensor, load.subscripts);
     int bytes = access.vector * size_of(p_.type(inst.result()).dtype);
-    Slot to = channels_.slot(inst.result());
-    bool async = context_.target.cp_async && bytes >= kSmallestAsync;
-    r.emit_statement(CopyIn{std::get<Load>(r.map(inst.op)), to, async ? CopyKind::async : CopyKind::threads,
-                            access.vector},
-                     inst.loc);
-    if (async) r.emit_statement(CommitCopies{}, inst.loc);
-    r.replace(inst.result(), to.channel);
+    CopyIn copy{std::get<Load>(r.map(inst.op)), channels_.slot(inst.result()), CopyKind::threads,
+                access.vector};
+    if (context_.target.cp_async && bytes >= kSmallestAsync) {
+      copy.kind = CopyKind::async;
+    } else if (realigns(inst, access)) {
+      copy.kind = CopyKind::realigned;
+      copy.vector = kRealigned;
+    }
+    r.emit_statement(copy, inst.loc);
+    if (copy.kind == CopyKind::async) r.emit_statement(CommitCopies{}, inst.loc);
+    r.replace(inst.result(), copy.to.channel);
     return true;
+  }
+
+  /// Whether a row of elements of 16 bits, which may begin anywhere, is whole accesses long.
+  bool realigns(const Inst& inst, const Access& access) const {
+    return access.axis != AxisId::none && access.vector == 1 && size_of(p_.type(inst.result()).dtype) == 2 &&
+           p_.axis(access.axis).extent % kRealigned == 0 && !start_facts(p_, access.axis).negative;
   }
 
   bool lower_dot(Rewriter& r, const Inst& inst, const Dot& dot) {

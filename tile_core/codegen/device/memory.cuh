@@ -111,6 +111,32 @@ __device__ __forceinline__ void copy(T* to, const T* from, bool inside) {
   write_shared<N>(to, elements);
 }
 
+/// Copies 8 elements that may begin at any, of which `count` exist; zeros in place of the others. Reads the aligned words
+/// around those that exist, and no word that has none of them.
+template <int N, typename T>
+__device__ __forceinline__ void copy_realigned(T* to, const T* from, int count) {
+  static_assert(N == 8 && sizeof(T) == 2);
+  const unsigned long long address = reinterpret_cast<unsigned long long>(from);
+  const uint4* aligned = reinterpret_cast<const uint4*>(address & ~15ull);
+  const int skipped = static_cast<int>(address % 16 / 2);
+  uint4 low = uint4{}, high = uint4{};
+  if (count > 0) low = __ldg(aligned);
+  if (count > 8 - skipped && skipped > 0) high = __ldg(aligned + 1);
+  unsigned words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+  for (int i = 0; i < 6; ++i) words[i] = skipped & 4 ? words[i + 2] : words[i];
+#pragma unroll
+  for (int i = 0; i < 5; ++i) words[i] = skipped & 2 ? words[i + 1] : words[i];
+  const int bits = skipped % 2 * 16;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) words[i] = __funnelshift_r(words[i], words[i + 1], bits);
+  if (count < 8) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) words[i] = count > 2 * i + 1 ? words[i] : count == 2 * i + 1 ? words[i] & 0xffffu : 0;
+  }
+  *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
 __device__ __forceinline__ unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
 /// Starts a copy of N elements, 4, 8 or 16 bytes, to shared memory; zeros where not inside (PTX ISA, cp.async).

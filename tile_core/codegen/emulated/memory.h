@@ -67,6 +67,15 @@ void copy(T* to, const T* from, bool inside, const emulated::Place& place = emul
   write_shared<N>(to, elements, place);
 }
 
+/// Elements of which `count` exist, and zeros.
+template <int N, typename T>
+void copy_realigned(T* to, const T* from, int count,
+                    const emulated::Place& place = emulated::Place::current()) {
+  T elements[N];
+  for (int i = 0; i < N; ++i) load_global<1>(&elements[i], from + i, i < count, place);
+  write_shared<N>(to, elements, place);
+}
+
 /// PTX ISA, "Asynchronous copy: cp.async": the source's address must be aligned even where no byte is read.
 template <int N, typename T>
 void copy_async(T* to, const T* from, bool inside,
