@@ -3,6 +3,7 @@
 #include "ops/operator.h"
 #include "tile_core/base/error.h"
 #include "tile_core/passes/pipeline.h"
+#include "tile_core/passes/thread_parts.h"
 
 namespace tessera {
 namespace {
@@ -39,10 +40,13 @@ Problem add(DType dtype, std::int64_t n) {
           {{"D0", 3}, {"D1", n}}};
 }
 
-/// Whether a variant goes through all passes on the target.
+/// Whether a variant goes through all passes on the target; no thread has much of a tile then.
 bool fits(const ops::Operator& op, const Problem& problem, const Variant& variant, const Target& target) {
   try {
-    lower(op.program(problem.facts, variant.tiles), {problem.facts, variant.schedule, target});
+    const ThreadPart part = largest_thread_part(
+        lower(op.program(problem.facts, variant.tiles), {problem.facts, variant.schedule, target}));
+    EXPECT_LE(part.elements, 256) << to_text(variant.schedule);
+    EXPECT_LE(part.copies, 64) << to_text(variant.schedule);
     return true;
   } catch (const UserError&) {
     return false;

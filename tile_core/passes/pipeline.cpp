@@ -6,6 +6,7 @@
 #include "tile_core/ir/verify.h"
 #include "tile_core/passes/cluster.h"
 #include "tile_core/passes/dot_path.h"
+#include "tile_core/passes/thread_parts.h"
 
 namespace tessera {
 namespace {
@@ -76,6 +77,8 @@ Program lower(const Program& program, const PassContext& context,
     verify_after(pass.name, p);
     if (after) after(pass, p);
   }
+  if (const std::vector<BrokenRule> broken = broken_thread_rules(p); !broken.empty())
+    throw illegal_schedule(program, context.schedule, context.target, broken);
   return p;
 }
 

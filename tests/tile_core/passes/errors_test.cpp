@@ -89,6 +89,45 @@ TEST(PassErrors, SayWhatFillsTheSharedMemory) {
       "   help: smaller tiles, or fewer stages: stages=1 needs 69632 bytes");
 }
 
+TEST(PassErrors, SayWhatIsTooMuchOfATileForOneThread) {
+  EXPECT_EQ(
+      error_of(product(256, f32, 8), context({.warps = 1}, "sm_90a")),
+      "tile error: schedule 'warps=1' is illegal for 'product' on sm_90a\n"
+      "   threads hold parts of tiles: f32[m:256, n:256] is 2048 elements in each of 32 threads, and 1024 "
+      "are "
+      "the most: take smaller tiles, more warps, or extents that a larger power of two divides: threads "
+      "share those");
+  EXPECT_EQ(error_of(product(256, f32, 8), context({.warps = 2}, "sm_90a")), "no error");
+  EXPECT_EQ(
+      error_of(product(64, f32, 256), context({.stages = 1, .warps = 1, .vector = 4}, "sm_90a")),
+      "tile error: schedule 'stages=1 warps=1 vector=4' is illegal for 'product' on sm_90a\n"
+      "   threads copy parts of tiles: f32[m:64, k:256] is 512 copies by each of 32 threads, and 256 are the "
+      "most: take smaller tiles or more warps, or make the tensor's rows contiguous and aligned");
+  EXPECT_EQ(error_of(product(64, f32, 256), context({.stages = 1, .warps = 2, .vector = 4}, "sm_90a")),
+            "no error");
+}
+
+/// What no power of two divides stands whole in every thread.
+TEST(PassErrors, SayThatThreadsCannotShareAnOddExtent) {
+  const auto sums = [](int tile) {
+    Builder p("sums");
+    Dim M = p.dim("M"), N = p.dim("N");
+    In x = p.in("x", f32, {M, N});
+    Out out = p.out("out", f32, {M});
+    Axis m = p.grid(M, 1), n = p.all(N, tile);
+    out(m) = reduce_sum(x(m, n), n);
+    const TensorFacts facts{.dtype = f32, .contiguous_dim = 1, .alignment = 16};
+    return error_of(p.finish(), {{.tensors = {facts, facts}, .flags = {}}, {}, Target::named("sm_90a")});
+  };
+  EXPECT_EQ(
+      sums(4999),
+      "tile error: schedule 'automatic' is illegal for 'sums' on sm_90a\n"
+      "   threads hold parts of tiles: f32[m:1, n:4999] is 4999 elements in each of 64 threads, and 1024 "
+      "are the most: take smaller tiles, more warps, or extents that a larger power of two divides: threads "
+      "share those");
+  EXPECT_EQ(sums(5120), "no error");
+}
+
 /// Of roles: the slots that stores go through, and the barriers, are there however many stages there are.
 TEST(PassErrors, SayHowManyStagesFitBesideStores) {
   Builder p("halves");
