@@ -1,11 +1,21 @@
 #pragma once
 #include <argp.h>
 
+#include "tile_core/base/user_error.h"
+
 /// The subcommands of `tessera`, one file each. Each gets the words from its own name on and returns an exit
 /// code; an exception is a failure, whose text the caller prints.
 namespace tessera::tools {
 
+/// kUsage: a word is wrong, by itself or beside the others. kFailed: the words are right, and the command
+/// could not do it, or found something bad.
 inline constexpr int kOk = 0, kFailed = 1, kUsage = 2;
+
+/// A wrong word that only the call tells, after all words were read.
+class UsageError : public UserError {
+ public:
+  using UserError::UserError;
+};
 
 int bench(int argc, char** argv);
 int cache(int argc, char** argv);

@@ -11,6 +11,7 @@
 #include "tile_core/passes/pipeline.h"
 #include "tile_core/runtime/compile.h"
 #include "tile_core/runtime/sass.h"
+#include "tile_core/target/schedule_fields.h"
 #include "tools/command.h"
 #include "tools/device_option.h"
 #include "tools/landmarks.h"
@@ -112,6 +113,14 @@ std::string stage_names() {
 
 constexpr int kTiles = 0x300, kSchedule = 0x301;  // no short forms
 
+/// Whose fields are in their ranges; whether the kernel can have them is said when it is made.
+Schedule legal_schedule(const std::string& text) {
+  const Schedule schedule = schedule_from_text(text);
+  if (const auto broken = broken_fields(schedule); !broken.empty())
+    throw UserError::format("--schedule: {}", broken.front().sentence);
+  return schedule;
+}
+
 /// Hands what a word breaks to argp_error.
 void take(const std::function<void()>& read, argp_state* state) {
   try {
@@ -140,7 +149,7 @@ error_t parse(int key, char* word, argp_state* state) {
       take([&] { request.choice.tiles = tiles_from_text(word); }, state);
       return 0;
     case kSchedule:
-      take([&] { request.choice.schedule = schedule_from_text(word); }, state);
+      take([&] { request.choice.schedule = legal_schedule(word); }, state);
       return 0;
     default:
       return ARGP_ERR_UNKNOWN;

@@ -10,6 +10,7 @@
 #include "registration/dispatch/planner.h"
 #include "tile_core/base/error.h"
 #include "tile_core/passes/pipeline.h"
+#include "tools/command.h"
 
 namespace tessera::tools {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 autotune::Variant listed_variant(const Subject& s, int number) {
   const int count = static_cast<int>(s.space.size());
   if (number > count)
-    throw UserError::format("--variant {}: the operator has the variants 1 to {} here", number, count);
+    throw UsageError(fmt::format("--variant {}: the operator has the variants 1 to {} here", number, count));
   if (number > 0) return dispatch::variant_of(s.space[static_cast<std::size_t>(number - 1)]);
   const autotune::Plan plan = dispatch::plan_of(*s.op, s.problem, s.device, Policy::tile);
   if (!plan.tile)
@@ -32,9 +33,19 @@ void replace_tiles(autotune::Variant& variant, const Tiles& by_hand, std::string
     if (found == variant.tiles.end()) {
       std::vector<std::string> names;
       for (const auto& [known, value] : variant.tiles) names.push_back(known);
-      throw UserError::format("--tiles: {} has the tiles {}, but got '{}'", op, fmt::join(names, ", "), name);
+      throw UsageError(
+          fmt::format("--tiles: {} has the tiles {}, but got '{}'", op, fmt::join(names, ", "), name));
     }
     found->second = extent;
+  }
+}
+
+/// An extent that a tile cannot have is a wrong word, too.
+void check_extents(const Subject& s) {
+  try {
+    s.program();
+  } catch (const UserError& error) {
+    throw UsageError(fmt::format("--tiles: {}", error.what()));
   }
 }
 
@@ -77,6 +88,7 @@ Subject subject_of(const CallSpec& spec, const autotune::Device& device, const C
   s.space = s.op->space(s.problem, device.target);
   s.variant = listed_variant(s, choice.variant);
   replace_tiles(s.variant, choice.tiles, spec.op);
+  if (!choice.tiles.empty()) check_extents(s);
   if (choice.schedule) s.variant.schedule = *choice.schedule;
   return s;
 }

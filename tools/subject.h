@@ -38,7 +38,8 @@ struct Subject {
   std::shared_ptr<const Executable> executable() const;
 };
 
-/// Throws UserError where the operator has no such variant or tile, or no tile kernel for the call.
+/// Throws UsageError where the operator has no such variant or tile, UserError where it has no tile kernel
+/// for the call.
 Subject subject_of(const CallSpec& call, const autotune::Device& device, const Choice& choice);
 
 /// Reads "m=128,n=64"; throws UserError.

@@ -34,7 +34,9 @@ constexpr Command kCommands[] = {
 std::string command_list() {
   std::string text = "A tile compiler and the PyTorch operators that it generates.\n\nCommands:\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<8} {}\n", command.name, command.summary);
-  return text + "\n`tessera COMMAND --help` says more.\v";
+  return text +
+         "\n`tessera COMMAND --help` says more.\vExit codes: 0; 1 where the command could not do it or found "
+         "something bad; 2 where a word is wrong.";
 }
 
 std::string nearest_command(std::string_view word) {
@@ -75,6 +77,14 @@ int failed(const Command& command, const char* why) {
   return kFailed;
 }
 
+int misused(const Command& command, const char* why) {
+  failed(command, why);
+  std::string name = fmt::format("tessera {}", command.name);
+  const argp nothing{};
+  argp_help(&nothing, stderr, ARGP_HELP_SEE, name.data());
+  return kUsage;
+}
+
 int run(int argc, char** argv) {
   const std::string doc = command_list(), version = fmt::format("tessera {}", tessera::version());
   argp_program_version = version.c_str();
@@ -89,6 +99,8 @@ int run(int argc, char** argv) {
   env::warn_of_unknown();
   try {
     return command->run(argc - place, argv + place);
+  } catch (const UsageError& error) {
+    return misused(*command, error.what());
   } catch (const c10::Error& error) {
     return failed(*command, error.what_without_backtrace());
   } catch (const std::exception& error) {

@@ -137,17 +137,37 @@ TEST_F(Show, WrongWordsAreExplained) {
                         "lag=none|one, grid=once|persistent, order=plain|longest, but got 'stages=two'"));
 }
 
+/// Where only the call tells that a word is wrong.
+TEST_F(Show, WrongTilesVariantsAndFieldsAreWrongWords) {
+  EXPECT_EQ(error({"add", "3x4", "--variant", "99"}, 2),
+            usage_error("tessera show", "--variant 99: the operator has the variants 1 to 1 here"));
+  EXPECT_EQ(error({"linear", "64x64x64", "--tiles", "q=64"}, 2),
+            usage_error("tessera show", "--tiles: linear has the tiles k, m, n, but got 'q'"));
+  for (const char* extent : {"0", "2000000000"}) {
+    const std::string text = error({"linear", "64x64x64", "--tiles", std::string("m=") + extent}, 2);
+    EXPECT_EQ(
+        std::regex_replace(text, std::regex("cpp:[0-9]+"), "cpp:1"),
+        usage_error("tessera show", "--tiles: tile error: a tile of " + std::string(extent) +
+                                        " along M\n  --> ops/linear.cpp:1\n   help: 1 to 1048576 lanes"));
+  }
+  EXPECT_EQ(error({"linear", "64x64x64", "--schedule", "stages=9 share=alternate"}, 2),
+            usage_error("tessera show", "--schedule: stages is 9, and must be 1 to 8 or automatic"));
+}
+
 TEST_F(Show, WhatCannotBeShownIsExplained) {
-  EXPECT_EQ(error({"add", "3x4", "--variant", "99"}, 1),
-            "tessera show: --variant 99: the operator has the variants 1 to 1 here\n");
-  EXPECT_EQ(error({"linear", "64x64x64", "--tiles", "q=64"}, 1),
-            "tessera show: --tiles: linear has the tiles k, m, n, but got 'q'\n");
-  EXPECT_EQ(error({"linear", "64x64x64", "--arch", "sm_90a", "--stage", "roles", "--schedule",
-                   "stages=9 share=alternate grid=once"},
+  EXPECT_EQ(error({"linear", "64x64x64", "--arch", "sm_80", "--stage", "roles", "--schedule",
+                   "stages=4 share=alternate"},
                   1),
-            "tessera show: tile error: schedule 'stages=9 share=alternate grid=once' is illegal for 'linear' "
-            "on sm_90a\n   stages: stages is 9, and must be 1 to 8 or automatic\n   alternate groups are "
-            "persistent: share is alternate, which needs two groups and a persistent grid\n");
+            "tessera show: tile error: schedule 'stages=4 share=alternate' is illegal for 'linear' on sm_80\n"
+            "   warpgroups do dots: share=alternate is for wgmma, and dots are not: sm_80 has no wgmma\n");
+  EXPECT_EQ(
+      error({"linear", "512x512x512", "--dtype", "f32", "--arch", "sm_90a", "--tiles", "m=512,n=512,k=8",
+             "--schedule", "warps=1"},
+            1),
+      "tessera show: tile error: schedule 'warps=1' is illegal for 'linear' on sm_90a\n"
+      "   threads hold parts of tiles: f32[m:512, n:512] is 8192 elements in each of 32 threads, and 1024 "
+      "are the most: take smaller tiles, more warps, or extents that a larger power of two divides: threads "
+      "share those\n");
   EXPECT_EQ(error({"attention", "1x2x8x512"}, 1),
             "tessera show: no tile kernel can run scaled_dot_product_attention: head dim 512, above 256\n");
 }
