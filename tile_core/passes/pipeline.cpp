@@ -77,7 +77,7 @@ Program lower(const Program& program, const PassContext& context,
     verify_after(pass.name, p);
     if (after) after(pass, p);
   }
-  if (const std::vector<BrokenRule> broken = broken_thread_rules(p); !broken.empty())
+  if (const std::vector<BrokenRule> broken = broken_thread_rules(p, context); !broken.empty())
     throw illegal_schedule(program, context.schedule, context.target, broken);
   return p;
 }

@@ -22,6 +22,19 @@ Program product(int tile, DType dtype = f32, int depth = 64) {
   return p.finish();
 }
 
+/// The same of bf16 in tiles that are no squares.
+Program halves(int rows, int columns, int depth) {
+  Builder p("halves");
+  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
+  In a = p.in("a", bf16, {M, K}), b = p.in("b", bf16, {N, K});
+  Out out = p.out("out", bf16, {M, N});
+  Axis m = p.grid(M, rows), n = p.grid(N, columns);
+  Var acc = p.zeros(f32, {m, n});
+  for (Axis k : p.pipelined(K, depth)) acc += dot(a(m, k), b(n, k), k);
+  out(m, n) = cast(bf16, acc);
+  return p.finish();
+}
+
 std::string error_of(const Program& program, const PassContext& context) {
   try {
     lower(program, context);
@@ -102,7 +115,7 @@ TEST(PassErrors, SayWhatIsTooMuchOfATileForOneThread) {
       error_of(product(64, f32, 256), context({.stages = 1, .warps = 1, .vector = 4}, "sm_90a")),
       "tile error: schedule 'stages=1 warps=1 vector=4' is illegal for 'product' on sm_90a\n"
       "   threads copy parts of tiles: f32[m:64, k:256] is 512 copies by each of 32 threads, and 256 are the "
-      "most: take smaller tiles or more warps, or make the tensor's rows contiguous and aligned");
+      "most: take smaller tiles, more warps, or a tensor whose rows are contiguous and aligned");
   EXPECT_EQ(error_of(product(64, f32, 256), context({.stages = 1, .warps = 2, .vector = 4}, "sm_90a")),
             "no error");
 }
@@ -128,17 +141,29 @@ TEST(PassErrors, SayThatThreadsCannotShareAnOddExtent) {
   EXPECT_EQ(sums(5120), "no error");
 }
 
+/// ptxas compiles the whole kernel for the registers that its threads leave at the launch.
+TEST(PassErrors, SayThatTheSumsOfADotDoNotFitTheRegisters) {
+  const auto error = [](int rows, int columns, const Schedule& schedule) {
+    return error_of(halves(rows, columns, 16), context(schedule, "sm_90a", bf16));
+  };
+  EXPECT_EQ(error(64, 112, {.blocks = 2, .share = Share::alternate}),
+            "tile error: schedule 'blocks=2 share=alternate' is illegal for 'halves' on sm_90a\n"
+            "   dots fit the registers: 2 blocks of 12 warps leave 80 registers a thread, and the dot that "
+            "makes f32[m:64, "
+            "n:112] needs 56 for its sums and 26 more: take fewer columns, fewer groups or fewer blocks");
+  EXPECT_EQ(error(64, 104, {.blocks = 2, .share = Share::alternate}), "no error");
+  EXPECT_EQ(
+      error(256, 256, {.groups = 4}),
+      "tile error: schedule 'groups=4' is illegal for 'halves' on sm_90a\n"
+      "   dots fit the registers: 1 blocks of 20 warps leave 96 registers a thread, and the dot that makes "
+      "f32[m_group:64, n:256] needs 128 for its sums and 26 more: take fewer columns, fewer groups or "
+      "fewer blocks");
+  EXPECT_EQ(error(256, 64, {.blocks = 2, .groups = 2}), "no error") << "two instructions of 32 sums each";
+}
+
 /// Of roles: the slots that stores go through, and the barriers, are there however many stages there are.
 TEST(PassErrors, SayHowManyStagesFitBesideStores) {
-  Builder p("halves");
-  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
-  In a = p.in("a", bf16, {M, K}), b = p.in("b", bf16, {N, K});
-  Out out = p.out("out", bf16, {M, N});
-  Axis m = p.grid(M, 128), n = p.grid(N, 256);
-  Var acc = p.zeros(f32, {m, n});
-  for (Axis k : p.pipelined(K, 64)) acc += dot(a(m, k), b(n, k), k);
-  out(m, n) = cast(bf16, acc);
-  const Program program = p.finish();
+  const Program program = halves(128, 256, 64);
   const TensorFacts facts{.dtype = bf16, .contiguous_dim = 1, .alignment = 16, .bulk = true};
   const auto with = [&](int stages) {
     return PassContext{
