@@ -23,8 +23,8 @@ auto differentiate(Derivatives who, const Arguments& a, Below below, Aten aten, 
     const at::AutoDispatchBelowADInplaceOrView guard;
     return below();
   }
-  if (who == Derivatives::tracer) return ours();  // checked below
   check(a);
+  if (who == Derivatives::tracer) return ours();
   return who == Derivatives::aten || dispatch::runs_native(a) ? aten() : ours();
 }
 

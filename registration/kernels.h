@@ -18,22 +18,24 @@ struct Kernels {
   using TwoTensors = std::tuple<Tensor, Tensor>;
   using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
 
-  static Tensor add(const Tensor& self, const Tensor& other) { return Level::add({self, other}); }
+  static Tensor add(const Tensor& self, const Tensor& other) {
+    return Level::add(checked(AddArguments{self, other}));
+  }
 
   static Tensor linear(const Tensor& input, const Tensor& weight, const MaybeTensor& bias) {
-    return Level::linear(checked(LinearArguments{"linear", input, weight, bias}));
+    return Level::linear(checked(LinearArguments{"linear", input, weight, present(bias)}));
   }
 
   static Tensor linear_gelu(const Tensor& input, const Tensor& weight, const MaybeTensor& bias,
                             std::string_view approximate) {
     return Level::linear(
-        checked(LinearArguments{"linear_gelu", input, weight, bias, activation_from(approximate)}));
+        checked(LinearArguments{"linear_gelu", input, weight, present(bias), activation_from(approximate)}));
   }
 
   static TwoTensors linear_gelu_with_preactivation(const Tensor& input, const Tensor& weight,
                                                    const MaybeTensor& bias, std::string_view approximate) {
     return Level::linear_gelu_with_preactivation(
-        checked(LinearArguments{"linear_gelu", input, weight, bias, activation_from(approximate)}));
+        checked(LinearArguments{"linear_gelu", input, weight, present(bias), activation_from(approximate)}));
   }
 
   static Tensor softmax(const Tensor& self, int64_t dim, std::optional<at::ScalarType> dtype) {
@@ -43,8 +45,9 @@ struct Kernels {
   static Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value,
                           const MaybeTensor& mask, double dropout_p, bool is_causal,
                           std::optional<double> scale, bool enable_gqa) {
-    return Level::attention(checked(AttentionArguments{"scaled_dot_product_attention", query, key, value,
-                                                       mask, dropout_p, is_causal, 0, scale, enable_gqa}));
+    return Level::attention(
+        checked(AttentionArguments{"scaled_dot_product_attention", query, key, value, present(mask),
+                                   dropout_p, is_causal, 0, scale, enable_gqa}));
   }
 
   static TwoTensors flash_attention(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -59,7 +62,7 @@ struct Kernels {
                                                std::optional<double> scale) {
     const AttentionArguments a{
         "flash_attention_backward", query, key, value, kNoTensor, 0, is_causal, diagonal, scale, true};
-    return Level::flash_attention_backward(checked(a), {grad, output, logsumexp});
+    return Level::flash_attention_backward(checked(a), checked(AttentionOutputs{grad, output, logsumexp}));
   }
 
   /// Registers the operators that a user calls.
@@ -82,6 +85,11 @@ struct Kernels {
   }
 
  private:
+  /// An undefined tensor where there may be none is none; ATen's attention does not know that.
+  static const MaybeTensor& present(const MaybeTensor& tensor) {
+    return tensor.has_value() && !tensor->defined() ? kNoTensor : tensor;
+  }
+
   template <typename Arguments>
   static const Arguments& checked(const Arguments& a) {
     if constexpr (Level::kChecks) check(a);

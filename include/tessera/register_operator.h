@@ -32,7 +32,7 @@ class UserOperator;
 /// An operator has no gradient: a backward through it is an error that names it. Throws UserError
 /// (tessera/error.h) where the schema does not parse or says what is not supported, the function is empty, or
 /// a field of the schedule is out of its range. A call that does not fit the program throws c10::Error
-/// "mine::scale(): expected ... but got ...", and one whose program throws names the operator.
+/// "mine::scale(): expected ... but got ...", and so does every other error of a call name the operator.
 UserOperator register_operator(const std::string& schema, ProgramOf program,
                                const OperatorOptions& options = {});
 
@@ -42,7 +42,8 @@ class UserOperator {
   class Definition;
   explicit UserOperator(std::shared_ptr<const Definition> definition) : definition_(std::move(definition)) {}
 
-  /// The result of an operator that returns one tensor; arguments in the schema's order.
+  /// The result of an operator that returns one tensor; arguments in the schema's order. A float takes any
+  /// number, an int whole ones alone.
   template <typename... Arguments>
   at::Tensor operator()(const Arguments&... arguments) const {
     return call({value_of(arguments)...}).at(0);

@@ -61,6 +61,13 @@ void check(const AttentionArguments& a) {
               a.dropout_p);
 }
 
+void check(const AttentionOutputs& a) {
+  const std::string_view op = "flash_attention_backward";
+  check_defined(op, "grad", a.grad);
+  check_defined(op, "output", a.output);
+  check_defined(op, "logsumexp", a.logsumexp);
+}
+
 std::array<c10::SymInt, 4> output_sizes(const AttentionArguments& a) {
   return {a.query.sym_size(0), a.query.sym_size(1), a.query.sym_size(2), a.value.sym_size(3)};
 }

@@ -38,6 +38,9 @@ inline const std::optional<at::Tensor> kNoTensor;
 /// Throws c10::Error naming the argument that does not fit.
 void check(const AttentionArguments& a);
 
+/// Of flash_attention_backward: throws c10::Error where a tensor is undefined.
+void check(const AttentionOutputs& a);
+
 /// [B, H, S_q, D_v]
 std::array<c10::SymInt, 4> output_sizes(const AttentionArguments& a);
 

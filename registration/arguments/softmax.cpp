@@ -5,6 +5,7 @@
 namespace tessera {
 
 void check(const SoftmaxArguments& a) {
+  check_defined("softmax", "self", a.self);
   if (a.dtype.has_value()) {
     TORCH_CHECK(is_real_float(*a.dtype),
                 "softmax(): expected dtype to be Half, BFloat16, Float or Double, but got ", *a.dtype);

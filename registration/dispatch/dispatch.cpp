@@ -92,7 +92,7 @@ bool always_native(const c10::Device& device) {
 }
 
 Runner choose(const Call& call, const c10::Device& device) {
-  return with_torch_errors([&] {
+  return with_torch_errors(call.name(), [&] {
     const Policy now = policy();
     if (now == Policy::native) return Runner();
     if (!call.unsupported().empty()) {
@@ -105,7 +105,7 @@ Runner choose(const Call& call, const c10::Device& device) {
 }
 
 void Runner::run(const Call& call, const c10::Device& device) const {
-  with_torch_errors([&] {
+  with_torch_errors(call.name(), [&] {
     if (kind_ == Kind::interpreter) {
       run_in_interpreter(call);
     } else {

@@ -13,7 +13,7 @@ bool transforms() {
 }
 
 bool has_forward_gradient(const at::Tensor& tensor) {
-  return tensor._fw_grad(0).defined();
+  return tensor.defined() && tensor._fw_grad(0).defined();
 }
 
 bool is_traced(const at::Tensor& tensor) {

@@ -6,6 +6,7 @@
 #include <c10/core/DeviceGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "registration/arguments/check.h"
 #include "registration/calls/views.h"
 #include "registration/dispatch/interpreted.h"
 #include "registration/dispatch/readiness.h"
@@ -19,6 +20,7 @@ namespace {
 using Definition = UserOperator::Definition;
 
 DType dtype_of_argument(const Definition& definition, const std::string& argument, const at::Tensor& tensor) {
+  check_defined(definition.name(), argument, tensor);
   if (tensor.scalar_type() == at::kLong) return i64;
   if (tensor.scalar_type() == at::kInt) return i32;
   const std::optional<DType> dtype = dtype_of(tensor.scalar_type());
@@ -152,7 +154,7 @@ class BoxedKernel : public c10::OperatorKernel {
 
   void operator()(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack* stack) {
     const std::vector<c10::IValue> values = torch::jit::pop(*stack, definition_->schema().arguments().size());
-    std::vector<at::Tensor> outputs = with_torch_errors([&] {
+    std::vector<at::Tensor> outputs = with_torch_errors(definition_->name(), [&] {
       const Arguments arguments(*definition_, values);
       const c10::DeviceGuard guard(arguments.tensors.front().device());
       std::vector<at::Tensor> made = make_outputs(arguments);

@@ -1,7 +1,9 @@
 #include "tessera/register_operator.h"
 
+#include <algorithm>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 
+#include "registration/arguments/check.h"
 #include "registration/registrar.h"
 #include "registration/user/definition.h"
 #include "registration/user/kernels.h"
@@ -30,6 +32,22 @@ struct Registration {
   torch::Library definition, cpu, cuda, meta, autograd;
 };
 
+/// A schema's float takes a whole number, as from Python.
+void take_whole_numbers(const c10::FunctionSchema& schema, std::vector<c10::IValue>& arguments) {
+  for (std::size_t i = 0; i < std::min(arguments.size(), schema.arguments().size()); ++i) {
+    const bool is_float = schema.arguments()[i].type()->kind() == c10::TypeKind::FloatType;
+    if (is_float && arguments[i].isInt()) arguments[i] = static_cast<double>(arguments[i].toInt());
+  }
+}
+
+/// Of a call without any tensor the dispatcher would say that its key has no kernel.
+void check_some_tensor(const c10::FunctionSchema& schema, const std::vector<c10::IValue>& arguments) {
+  for (std::size_t i = 0; i < std::min(arguments.size(), schema.arguments().size()); ++i) {
+    if (arguments[i].isTensor())
+      return check_defined(schema.name(), schema.arguments()[i].name(), arguments[i].toTensor());
+  }
+}
+
 }  // namespace
 
 UserOperator register_operator(const std::string& schema, ProgramOf program, const OperatorOptions& options) {
@@ -46,6 +64,8 @@ std::vector<at::Tensor> UserOperator::call(std::vector<c10::IValue> arguments) c
   const c10::FunctionSchema& schema = definition_->schema();
   const auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow(schema.name().c_str(), schema.overload_name().c_str());
+  take_whole_numbers(schema, arguments);
+  check_some_tensor(schema, arguments);
   schema.checkAndNormalizeInputs(arguments);
   op.callBoxed(arguments);
   std::vector<at::Tensor> outputs;

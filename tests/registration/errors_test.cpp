@@ -1,3 +1,4 @@
+#include "registration/private_ops.h"
 #include "tessera/ops.h"
 #include "tests/registration/support.h"
 
@@ -92,6 +93,40 @@ TEST_P(Errors, B72_UnsupportedDtypes) {
   }
   EXPECT_EQ(error_of([] { tessera::softmax(t({3}), 0, at::kInt); }),
             "softmax(): expected dtype to be Half, BFloat16, Float or Double, but got Int");
+}
+
+TEST_P(Errors, UndefinedTensors) {
+  const std::string got = " to be a tensor, but got an undefined one";
+  const at::Tensor none, x = t({2, 4}), w = t({3, 4}), q = t({1, 2, 3, 4});
+  for (const bool grad : {false, true}) {
+    const at::Tensor input = grad ? x.detach().requires_grad_() : x,
+                     query = grad ? q.detach().requires_grad_() : q;
+    EXPECT_EQ(error_of([&] { tessera::add(none, none); }), "add(): expected self" + got);
+    EXPECT_EQ(error_of([&] { tessera::add(input, none); }), "add(): expected other" + got);
+    EXPECT_EQ(error_of([&] { tessera::add(none, input); }), "add(): expected self" + got);
+    EXPECT_EQ(error_of([&] { tessera::linear(none, none); }), "linear(): expected input" + got);
+    EXPECT_EQ(error_of([&] { tessera::linear(none, input); }), "linear(): expected input" + got);
+    EXPECT_EQ(error_of([&] { tessera::linear(input, none); }), "linear(): expected weight" + got);
+    EXPECT_EQ(error_of([&] { tessera::linear_gelu(input, none); }), "linear_gelu(): expected weight" + got);
+    EXPECT_EQ(error_of([&] { tessera::linear_gelu(none, input); }), "linear_gelu(): expected input" + got);
+    EXPECT_EQ(error_of([&] { tessera::softmax(none, 0); }), "softmax(): expected self" + got);
+    EXPECT_EQ(error_of([&] { tessera::softmax(none, 0, at::kFloat); }), "softmax(): expected self" + got);
+    const auto attention = [&](const at::Tensor& a, const at::Tensor& b, const at::Tensor& c) {
+      return error_of([&] { tessera::scaled_dot_product_attention(a, b, c); });
+    };
+    EXPECT_EQ(attention(none, none, none), "scaled_dot_product_attention(): expected query" + got);
+    EXPECT_EQ(attention(query, none, query), "scaled_dot_product_attention(): expected key" + got);
+    EXPECT_EQ(attention(query, query, none), "scaled_dot_product_attention(): expected value" + got);
+    EXPECT_EQ(error_of([&] { tessera::flash_attention(none, query, query); }),
+              "flash_attention(): expected query" + got);
+    EXPECT_EQ(error_of([&] { tessera::flash_attention(query, query, none); }),
+              "flash_attention(): expected value" + got);
+  }
+  EXPECT_EQ(error_of([&] { tessera::flash_attention_backward(q, q, q, q, q, none, false, 0, {}); }),
+            "flash_attention_backward(): expected logsumexp" + got);
+  const std::optional<at::Tensor> absent = none;  // as torch takes it: no bias, no mask
+  EXPECT_EQ(tessera::linear(x, w, absent).sizes(), at::IntArrayRef({2, 3}));
+  EXPECT_EQ(tessera::scaled_dot_product_attention(q, q, q, absent).sizes(), q.sizes());
 }
 
 TEST_P(Errors, B73_MixedDtypes) {

@@ -52,6 +52,12 @@ TEST(RegisterOperator, HasItsSchemasDefaults) {
   EXPECT_NEAR_TENSOR(scaled()(x, shift), x * 2, 1e-6);
 }
 
+TEST(RegisterOperator, TakesWholeNumbersForFloats) {
+  const Tensor x = at::randn({5, 40}), shift = at::zeros({40});
+  EXPECT_NEAR_TENSOR(scaled()(x, shift, 3), x * 3, 1e-6);
+  EXPECT_NEAR_TENSOR(scaled().call({x, shift, int64_t{-2}}).at(0), x * -2, 1e-6);
+}
+
 TEST(RegisterOperator, HasAMetaKernel) {
   const auto meta = at::TensorOptions().device(at::kMeta);
   const Tensor y = scaled()(at::empty({5, 40}, meta), at::empty({40}, meta));
@@ -71,6 +77,10 @@ TEST(RegisterOperator, ChecksACallAgainstTheProgram) {
             "test::scaled(): expected x of dtype Half, BFloat16, Float, Int, Long or Bool, but got Double");
   EXPECT_EQ(testing::error_of([&] { scaled()(x, at::ones({40}, at::kMeta)); }),
             "test::scaled(): expected shift on x's device cpu, but got meta");
+  EXPECT_EQ(testing::error_of([&] { scaled()(x, Tensor()); }),
+            "test::scaled(): expected shift to be a tensor, but got an undefined one");
+  EXPECT_EQ(testing::error_of([&] { scaled()(Tensor(), Tensor()); }),
+            "test::scaled(): expected x to be a tensor, but got an undefined one");
 }
 
 /// out = x + y, of one dtype
@@ -91,6 +101,29 @@ TEST(RegisterOperator, ChecksTheDtypeOfEveryTensor) {
             "test::sum_of(): expected y of dtype Float, as its program has it, but got Half");
   EXPECT_EQ(testing::error_of([] { op(at::ones({8}, at::kInt), at::ones({8}, at::kLong)); }),
             "test::sum_of(): expected y of dtype Int, as its program has it, but got Long");
+}
+
+/// out[m] = sum_n x[m, n], where one tile covers N
+Program row_sums(const std::vector<DType>& dtypes) {
+  Builder p("row_sums");
+  Dim M = p.dim("M"), N = p.dim("N");
+  In x = p.in("x", dtypes.at(0), {M, N});
+  Out out = p.out("out", f32, {M});
+  Axis m = p.grid(M, 4), n = p.all(N, 64);
+  out(m) = reduce_sum(cast(f32, x(m, n)), n);
+  return p.finish();
+}
+
+/// Not the program, which the caller may not have written.
+TEST(RegisterOperator, IsNamedByErrorsOfItsProgramsRun) {
+  const UserOperator op = register_operator("test::row_sums_of(Tensor x) -> Tensor", row_sums);
+  EXPECT_NEAR_TENSOR(op(at::ones({5, 64})), at::full({5}, 64), 0);
+  EXPECT_EQ(
+      testing::error_of([&] {
+        op(at::ones({5, 65}));
+      }),
+      "test::row_sums_of(): program row_sums: one tile of 64 covers N, but its size is 65; choose a larger "
+      "tile, or loop over the dim");
 }
 
 TEST(RegisterOperator, HasNoGradient) {

@@ -94,7 +94,7 @@ void store(Run& run, const Store& store) {
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (to[i] == kOutside || is_float(tensor.dtype) || holds(tensor.dtype, value[i])) continue;
     throw UserError::format(
-        "{}(): '{}' is given an integer that is more than {}, or the 53 bits of a double, can hold",
+        "program {}: '{}' is given an integer that is more than {}, or the 53 bits of a double, can hold",
         run.program.name, run.program.tensor(store.tensor).name, name_of(tensor.dtype));
   }
   interpreter::store(tensor, to, value, store.accumulate);

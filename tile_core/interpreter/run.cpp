@@ -54,24 +54,26 @@ Run::Run(const Program& p, std::vector<TensorView> given, std::vector<double> nu
       alignments(p),
       resident_(resident) {
   if (tensors.size() != p.tensors.size() || scalars.size() != p.scalars.size()) {
-    throw UserError::format("{}(): expected {} tensors and {} scalars, but got {} and {}", p.name,
+    throw UserError::format("program {}: expected {} tensors and {} scalars, but got {} and {}", p.name,
                             p.tensors.size(), p.scalars.size(), tensors.size(), scalars.size());
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) bind(p.tensors[i], tensors[i]);
   for (std::size_t i = 0; i < scalars.size(); ++i) {
     const ScalarDecl& declared = p.scalars[i];
     if (is_float(declared.dtype) || holds(declared.dtype, scalars[i])) continue;
-    throw UserError::format("{}(): expected scalar '{}' to be {}, but got {}", p.name, declared.name,
+    throw UserError::format("program {}: expected scalar '{}' to be {}, but got {}", p.name, declared.name,
                             name_of(declared.dtype), scalars[i]);
   }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == kUnknown)
-      throw UserError::format("{}(): dim {} is of no tensor, so it has no size", p.name, p.dims[i].name);
+      throw UserError::format("program {}: dim {} is of no tensor, so it has no size", p.name,
+                              p.dims[i].name);
   }
   for (const AxisInfo& axis : p.axes) {
     if (axis.kind != AxisKind::all || sizes[index_of(axis.dim)] <= axis.extent) continue;
     throw UserError::format(
-        "{}(): one tile of {} covers {}, but its size is {}; choose a larger tile, or loop over the dim",
+        "program {}: one tile of {} covers {}, but its size is {}; choose a larger tile, or loop over the "
+        "dim",
         p.name, axis.extent, p.dim(axis.dim).name, sizes[index_of(axis.dim)]);
   }
 }
@@ -79,14 +81,15 @@ Run::Run(const Program& p, std::vector<TensorView> given, std::vector<double> nu
 void Run::bind(const TensorDecl& declared, const TensorView& view) {
   auto rank = static_cast<int>(declared.dims.size());
   if (view.dtype != declared.dtype || view.rank != rank) {
-    throw UserError::format("{}(): expected '{}' to be {} of rank {}, but got {} of rank {}", program.name,
-                            declared.name, name_of(declared.dtype), rank, name_of(view.dtype), view.rank);
+    throw UserError::format("program {}: expected '{}' to be {} of rank {}, but got {} of rank {}",
+                            program.name, declared.name, name_of(declared.dtype), rank, name_of(view.dtype),
+                            view.rank);
   }
   for (std::size_t i = 0; i < declared.dims.size(); ++i) {
     std::int64_t& size = sizes[index_of(declared.dims[i])];
     if (size == kUnknown) size = view.sizes[i];
     if (size == view.sizes[i]) continue;
-    throw UserError::format("{}(): expected dim {} of '{}' to be {} ({}), but got {}", program.name, i,
+    throw UserError::format("program {}: expected dim {} of '{}' to be {} ({}), but got {}", program.name, i,
                             declared.name, size, program.dim(declared.dims[i]).name, view.sizes[i]);
   }
 }
@@ -103,7 +106,8 @@ std::int64_t Run::scalar(ValueId id) {
   double number = value(id)[0];
   if (holds(i64, number) && number < 0x1p63) return static_cast<std::int64_t>(number);
   throw UserError::format(
-      "{}(): an index or a bound is more than its dtype, or the 53 bits of a double, can hold", program.name);
+      "program {}: an index or a bound is more than its dtype, or the 53 bits of a double, can hold",
+      program.name);
 }
 
 std::int64_t Run::tiles(AxisId axis) const {

@@ -135,10 +135,11 @@ TEST_P(IntegersOf, ThatCannotBeHeldAreNotStored) {
     apply(u.operation, u.operand, u.result, {u.a}, {u.b});
     ADD_FAILURE() << "no error";
   } catch (const UserError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              fmt::format("p(): 'c' is given an integer that is more than {}, or the 53 bits of a double, "
-                          "can hold",
-                          name_of(u.result)));
+    EXPECT_EQ(
+        std::string(error.what()),
+        fmt::format("program p: 'c' is given an integer that is more than {}, or the 53 bits of a double, "
+                    "can hold",
+                    name_of(u.result)));
   }
 }
 
@@ -205,8 +206,9 @@ TEST(Integers, ThatNobodyKnowsAreNoIndices) {
         i64);
     ADD_FAILURE() << "no error";
   } catch (const UserError& error) {
-    EXPECT_STREQ(error.what(),
-                 "p(): an index or a bound is more than its dtype, or the 53 bits of a double, can hold");
+    EXPECT_STREQ(
+        error.what(),
+        "program p: an index or a bound is more than its dtype, or the 53 bits of a double, can hold");
   }
 }
 

@@ -160,16 +160,17 @@ std::string message_of(const Program& p, std::vector<Buffer> tensors, const Valu
 TEST(Interpreter, SaysWhichArgumentDoesNotFit) {
   Program p = program("softmax_tile");
   EXPECT_EQ(message_of(p, {Buffer(f16, {2, 3})}),
-            "softmax(): expected 2 tensors and 0 scalars, but got 1 and 0");
+            "program softmax: expected 2 tensors and 0 scalars, but got 1 and 0");
   EXPECT_EQ(message_of(p, {Buffer(f16, {2, 3}), Buffer(f32, {2, 3})}),
-            "softmax(): expected 'y' to be f16 of rank 2, but got f32 of rank 2");
+            "program softmax: expected 'y' to be f16 of rank 2, but got f32 of rank 2");
   EXPECT_EQ(message_of(p, {Buffer(f16, {2, 3}), Buffer(f16, {2, 4})}),
-            "softmax(): expected dim 1 of 'y' to be 3 (N), but got 4");
-  EXPECT_EQ(message_of(p, {Buffer(f16, {2, 65}), Buffer(f16, {2, 65})}),
-            "softmax(): one tile of 64 covers N, but its size is 65; choose a larger tile, or loop over the "
-            "dim");
+            "program softmax: expected dim 1 of 'y' to be 3 (N), but got 4");
+  EXPECT_EQ(
+      message_of(p, {Buffer(f16, {2, 65}), Buffer(f16, {2, 65})}),
+      "program softmax: one tile of 64 covers N, but its size is 65; choose a larger tile, or loop over the "
+      "dim");
   EXPECT_EQ(message_of(parse("program p stage tile {\n  dim M\n  %0: i64 = size M\n}"), {}),
-            "p(): dim M is of no tensor, so it has no size");
+            "program p: dim M is of no tensor, so it has no size");
 }
 
 /// y[n] += the sums of x[m, n] over blocks of 4 rows.
