@@ -17,6 +17,11 @@ DType operand_dtype(Choices& c, bool wide) {
   return wide ? c.of({bf16, f16}) : c.of({f32, bf16, f16});
 }
 
+/// Of the other operand: mostly the same.
+DType other_dtype(Choices& c, DType dtype) {
+  return c.chance(15) ? c.of({bf16, f16, f32}) : dtype;
+}
+
 }  // namespace
 
 Tile Author::operand(DType dtype, const Axes& axes, bool may_compute) {
@@ -36,7 +41,7 @@ void Author::products() {
   if (c_.chance(25)) x_.add_batch();
   const Dim K = x_.dim();
   const int tile = depth_tile();
-  const DType dtype = operand_dtype(c_, wide_);
+  const DType dtype = operand_dtype(c_, wide_), other = other_dtype(c_, dtype);
   std::deque<Var> sums;
   const int count = 1 + c_.below(2);
   for (int i = 0; i < count; ++i) sums.emplace_back(p_.zeros(f32, {m, n}));
@@ -49,7 +54,7 @@ void Author::products() {
         const Tile fresh = operand(dtype, {m, k}, true);
         rows.emplace(fresh);
       }
-      const Tile added = product(*rows, operand(dtype, {n, k}, !wide_), k);
+      const Tile added = product(*rows, operand(other, {n, k}, !wide_), k);
       if (scales) {
         sum = sum * 0.5 + added;
       } else {
@@ -76,7 +81,7 @@ void Author::products() {
 }
 
 Tile Author::scores(const Axis& i, const Axis& j, const Axis& d, const Tile& query, DType dtype) {
-  const Tile raw = product(query, operand(dtype, {j, d}, !wide_), d) * 0.25;
+  const Tile raw = product(query, operand(other_dtype(c_, dtype), {j, d}, !wide_), d) * 0.25;
   switch (c_.below(5)) {
     case 1:
       return where(j.index() <= i.index() + x_.scalar(i64), raw, -inf);
@@ -96,7 +101,7 @@ void Author::chain() {
   const Axis d = all(depth_tile()), e = all(columns_tile());
   if (c_.chance(25)) x_.add_batch();
   const Dim J = x_.dim();
-  const DType dtype = operand_dtype(c_, wide_);
+  const DType dtype = operand_dtype(c_, wide_), other = other_dtype(c_, dtype);
   const Tile query = operand(dtype, {i, d}, true);
   Var sum = p_.zeros(f32, {i, e}), beside = p_.zeros(f32, {i});
   const int softmax = c_.below(3);  // none, exact, lazy
@@ -114,7 +119,7 @@ void Author::chain() {
         ends && softmax == 0 ? where(j.index() <= i.index() + beyond, unmasked, 0) : unmasked;
     const Tile slope =
         gradient ? product(query, operand(dtype, {j, d}, false), d) * 0.125 * weights : weights;
-    const Tile added = product(cast(dtype, x_.bounded({slope, kSum})), operand(dtype, {j, e}, !wide_), j);
+    const Tile added = product(cast(dtype, x_.bounded({slope, kSum})), operand(other, {j, e}, !wide_), j);
     sum = softmax > 0 ? sum * row.keep() + added : sum + added;
     if (reduces) update(beside, {bounded, 4}, j);
   }
@@ -136,7 +141,7 @@ void Author::nested() {
   const Axis m = grid(rows_tile());
   const Dim N = x_.dim(), K = x_.dim();
   const int tile = columns_tile(), depth = depth_tile();
-  const DType dtype = operand_dtype(c_, wide_);
+  const DType dtype = operand_dtype(c_, wide_), other = other_dtype(c_, dtype);
   const bool hoists = c_.chance(40);
   const Axis whole = all(depth);
   Var total = p_.zeros(f32, {m});
@@ -145,12 +150,12 @@ void Author::nested() {
     if (hoists) {
       const Tile rows = operand(dtype, {m, whole}, true);
       for (Axis k : loop(K, depth)) {
-        sum += product(rows, operand(dtype, {n, whole}, true), whole) * 0.5;
+        sum += product(rows, operand(other, {n, whole}, true), whole) * 0.5;
         update(total, x_.loaded({m, k}), k);
       }
     } else {
       for (Axis k : loop(K, depth))
-        sum += product(operand(dtype, {m, k}, true), operand(dtype, {n, k}, true), k);
+        sum += product(operand(dtype, {m, k}, true), operand(other, {n, k}, true), k);
     }
     update(total, {cast(f32, sum), kSum}, n);
   }

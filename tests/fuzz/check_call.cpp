@@ -7,6 +7,8 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "perf/accuracy.h"
+#include "perf/matmul_precision.h"
+#include "registration/calls/precision.h"
 #include "tessera/policy.h"
 #include "tests/fuzz/operator_call.h"
 
@@ -60,6 +62,7 @@ struct Allowance {
   double least_magnitude = 0;         ///< of what is added up, beside which a result may be small
   double largest_score = 0;           ///< in f32, of which half an ulp is a relative error of the weights
   at::ScalarType dtype = at::kFloat;  ///< that values on the way were rounded to
+  double product_ulp = 0;             ///< what operands of products were rounded to, where that is coarser
 };
 
 /// Empty, or how a result is farther from the reference than it may be. Of several native results the one
@@ -72,7 +75,8 @@ std::string too_far(const at::Tensor& result, const Tensors& natives, const at::
   const perf::Error ours = perf::error_of(result, reference);
   const double magnitude = std::max(ours.magnitude, allowance.least_magnitude);
   const double of_scores = allowance.dtype == at::kFloat ? ulp_of(at::kFloat) * allowance.largest_score : 0;
-  double native_error = (ulp_of(allowance.dtype) * allowance.half_ulps + of_scores) / 2 * magnitude;
+  const double ulp = std::max(ulp_of(allowance.dtype), allowance.product_ulp);
+  double native_error = (ulp * allowance.half_ulps + of_scores) / 2 * magnitude;
   for (const at::Tensor& native : natives) {
     if (native.sizes() != reference.sizes()) continue;  // ATen's kernels of empty tensors
     const double error = perf::error_of(native, reference).maximum;
@@ -119,6 +123,7 @@ class CallCheck {
   std::optional<Failure> run(bool with_gradients) {
     try {
       ++counts_[call_.text.substr(0, call_.text.find_first_of(" \n"))];
+      if (in_tf32()) ++counts_["in TF32"];
       values();
       if (with_gradients && !call_.is_spoiled) compare_gradients();
     } catch (const Failure& failure) {
@@ -133,12 +138,17 @@ class CallCheck {
   Failure failure_of(std::string kind, std::string details) const {
     const std::string op = call_.text.substr(0, call_.text.find_first_of(" \n"));
     return {op + ": " + std::move(kind), std::move(details),
-            fmt::format("{}\npolicy {}", call_.text, policy() == Policy::tile ? "tile" : "auto")};
+            fmt::format("{}\npolicy {}{}", call_.text, policy() == Policy::tile ? "tile" : "auto",
+                        allows_tf32(at::empty({}, at::kMeta)) ? ", TF32 allowed" : "")};
   }
+
+  bool in_tf32() const { return call_.has_products && allows_tf32(call_.tensors.front()); }
 
   /// Attention rounds its weights and its result, and its backward starts from both.
   Allowance allowance_of(const Tensors& inputs) const {
+    constexpr double kUlpOfTf32 = 0x1p-10;
     Allowance result{.least_magnitude = call_.terms};
+    if (in_tf32()) result.product_ulp = kUlpOfTf32;
     if (call_.largest_score) {
       result.half_ulps = 2;
       result.largest_score = call_.largest_score(inputs);
@@ -233,6 +243,9 @@ class CallCheck {
 std::optional<Failure> check_call(Choices& choices, const std::string& device, Counts& counts) {
   const bool runs_native = device == "cuda" && choices.chance(30);
   const WithPolicy scope(runs_native ? Policy::automatic : Policy::tile);
+  CallSpec precision;
+  precision.tf32 = choices.chance(30);  // says nothing on a CPU, and then changes nothing
+  const perf::MatmulPrecision of_torch(precision);
   return check_call_as_it_is(choices, device, counts);
 }
 

@@ -4,12 +4,12 @@
 namespace tessera::fuzz {
 
 /// One random call of an operator on "cpu", where the interpreter runs it, or "cuda": under policy tile, on a
-/// device sometimes under auto. Results and, of some calls, gradients are at most ATen's error and the
-/// accuracy contract's slack away from float64, or bitwise ATen's where they are exact; what ATen refuses is
-/// an error of ours, which begins with the operator's name.
+/// device sometimes under auto; sometimes torch allows TF32. Results and, of some calls, gradients are at
+/// most ATen's error and the accuracy contract's slack away from float64, or bitwise ATen's where they are
+/// exact; what ATen refuses is an error of ours, which begins with the operator's name.
 std::optional<Failure> check_call(Choices& choices, const std::string& device, Counts& counts);
 
-/// The same under the policy that is set, for several threads at a time.
+/// The same under the policy and the precision that are set, for several threads at a time.
 std::optional<Failure> check_call_as_it_is(Choices& choices, const std::string& device, Counts& counts);
 
 }  // namespace tessera::fuzz

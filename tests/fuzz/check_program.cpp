@@ -31,6 +31,15 @@ double tolerance_of(const Program& program) {
   return narrow ? 0x1p-5 : 0x1p-17;
 }
 
+bool has_dots_of_two_dtypes(const Program& program) {
+  bool found = false;
+  for_each_inst(program.body, [&](const Inst& inst) {
+    const Dot* dot = std::get_if<Dot>(&inst.op);
+    found = found || (dot != nullptr && program.type(dot->a).dtype != program.type(dot->b).dtype);
+  });
+  return found;
+}
+
 /// What passes.h says of a pass.
 bool reorders(std::string_view pass) {
   return pass == "simplify" || pass == "lower_tiles";
@@ -168,6 +177,7 @@ class ProgramCheck {
       if (s.share == Share::alternate) ++counts_["with alternate groups"];
     }
     if (test::accumulates(ready_)) ++counts_["with sums of tiles"];
+    if (has_dots_of_two_dtypes(program_.program)) ++counts_["with dots of two dtypes"];
     if (ready_.launch.persistent) ++counts_["with a persistent grid"];
     if (schedule_is_random()) ++counts_["with a random schedule"];
   }

@@ -82,7 +82,7 @@ Tile Expressions::load(DType dtype, const Axes& axes) {
 Real Expressions::loaded(const Axes& axes) {
   const DType dtype = c_.of({f32, f16, bf16});
   if (!c_.chance(15)) return {cast(f32, load(dtype, axes)), kNormal, true};
-  std::vector<Dim> dims = {dim()};
+  std::vector<Dim> dims = {axes.empty() || c_.chance(60) ? dim() : dim_of(c_.of(axes))};
   used_.insert(dims.front().id());
   std::vector<Position> positions;
   switch (c_.below(3)) {

@@ -40,7 +40,8 @@ class Expressions {
 
   /// An input over the axes' dims in any order, read at the axes.
   dsl::Tile load(DType dtype, const Axes& axes);
-  /// The same, of a dtype of floats, also with one more dim at a scalar subscript.
+  /// The same, of a dtype of floats, also with one more dim, a new one or an axis' own, at a scalar
+  /// subscript.
   Real loaded(const Axes& axes);
 
   /// f32 over exactly these axes.

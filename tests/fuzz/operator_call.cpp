@@ -122,13 +122,18 @@ void CallMaker::softmax() {
 }
 
 void CallMaker::linear() {
+  constexpr std::int64_t kShortestInTf32 = 64;
+  const std::int64_t more = largest_ > kShortestInTf32 && c_.chance(40) ? kShortestInTf32 : 0;
   Sizes input = sizes(1 + c_.below(3));
-  const std::int64_t K = input.back(), N = size();
+  input.front() += more;
+  if (input.size() > 1) input.back() += more;
+  const std::int64_t K = input.back(), N = size() + more;
   const bool has_bias = c_.chance(60);
   const std::string activation = c_.of({"", "none", "tanh"});
   tensor(input, dtype_);
   tensor({N, K}, dtype_);
   if (has_bias) tensor({N}, dtype_);
+  call_.has_products = true;
   call_.terms = std::sqrt(static_cast<double>(std::max<std::int64_t>(K, 1)));
   call_.gradient_terms = std::max(2.0, std::sqrt(static_cast<double>(std::max<std::int64_t>(K, N))));
   call_.text = (activation.empty() ? "linear" : "linear_gelu " + activation) + call_.text;

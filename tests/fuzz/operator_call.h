@@ -23,6 +23,7 @@ struct OperatorCall {
   double terms = 0;           ///< the size of what results add up, beside which they may be small
   double gradient_terms = 2;  ///< the same of gradients
   bool is_exact = false;      ///< bitwise ATen's, strides too
+  bool has_products = false;  ///< which go by TF32 where torch allows it
   bool is_spoiled = false;    ///< one tensor was given another size, rank or dtype
 };
 
