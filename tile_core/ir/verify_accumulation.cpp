@@ -1,7 +1,7 @@
 #include <set>
 
+#include "tile_core/ir/apart.h"
 #include "tile_core/ir/operands.h"
-#include "tile_core/ir/varying.h"
 #include "tile_core/ir/verify_parts.h"
 
 namespace tessera {
@@ -20,39 +20,43 @@ void visit_write(const Inst& inst, Visit&& visit) {
   if (const auto* o = std::get_if<CopyOut>(&inst.op)) visit(Write{o->tensor, o->subscripts, o->accumulate});
 }
 
+bool adds(const Inst& inst) {
+  bool found = false;
+  visit_write(inst, [&](const Write& write) { found = write.accumulate; });
+  return found;
+}
+
 /// Of several that run a block side by side: what they add, they add in different places, in different
 /// iterations, or one of them alone does. A tile that is stored may be stored by all.
 class OneAdds {
  public:
-  OneAdds(const Program& program, const Varying& varying, const std::string& who)
-      : p_(program), varying_(varying), who_(who) {}
+  OneAdds(const Program& program, const Varying& varying, Several who, std::string name)
+      : p_(program), apart_(program, varying, who), name_(std::move(name)) {}
 
   void block(const Block& b) const {
     for (const Inst& inst : b.insts) {
       visit_write(inst, [&](const Write& write) { places_differ(inst, write); });
-      if (std::holds_alternative<Roles>(inst.op) || tells_apart(inst.op)) continue;
-      for_each_block(inst.op, [this](const Block& inner) { block(inner); });
+      if (const If* branch = std::get_if<If>(&inst.op)) {
+        if (!apart_.go_alone(branch->condition, true)) block(branch->then);
+        if (!apart_.go_alone(branch->condition, false)) block(branch->otherwise);
+      } else if (const Loop* loop = std::get_if<Loop>(&inst.op)) {
+        if (!apart_.iterate(*loop)) block(loop->body);
+      }
     }
   }
 
  private:
-  bool tells_apart(const Op& op) const {
-    if (const If* branch = std::get_if<If>(&op)) return varying_(branch->condition);
-    const Loop* loop = std::get_if<Loop>(&op);
-    return loop != nullptr && varying_(loop->start);
-  }
-
   void places_differ(const Inst& inst, const Write& write) const {
     if (!write.accumulate) return;
     for (const Subscript& s : write.subscripts) {
-      if (s.value != ValueId::none && varying_(s.value)) return;
+      if (s.value != ValueId::none && apart_.have(s.value)) return;
     }
-    fail_verify(p_, inst, fmt::format("{} add the same to {}", who_, p_.tensor(write.tensor).name));
+    fail_verify(p_, inst, fmt::format("{} add the same to {}", name_, p_.tensor(write.tensor).name));
   }
 
   const Program& p_;
-  const Varying& varying_;
-  const std::string& who_;
+  Apart apart_;
+  std::string name_;
 };
 
 void adds_or_stores(const Program& program) {
@@ -74,22 +78,25 @@ void adds_or_stores(const Program& program) {
 void blocks_add_once(const Program& program) {
   if (program.launch.cluster.alone() || program.stage < Stage::mapped) return;
   const Varying varying = varying_in_cluster(program);
-  const std::string who = "blocks of a cluster";
-  OneAdds(program, varying, who).block(program.body);
-  for (const Role& role : roles_of(program)) OneAdds(program, varying, who).block(role.body);
+  const OneAdds blocks(program, varying, {.count = program.launch.cluster.blocks}, "blocks of a cluster");
+  blocks.block(program.body);
+  for (const Role& role : roles_of(program)) blocks.block(role.body);
 }
 
 void instances_add_once(const Program& program) {
   for (const Role& role : roles_of(program)) {
     if (role.instances == 1) continue;
-    const std::string who = fmt::format("all {} instances of a role", role.instances);
-    OneAdds(program, varying_in(role), who).block(role.body);
+    const Varying varying = varying_in(role);
+    OneAdds(program, varying, {role.instances, role.instance},
+            fmt::format("all {} instances of a role", role.instances))
+        .block(role.body);
   }
 }
 
 }  // namespace
 
 void verify_accumulation(const Program& program) {
+  if (!any_inst(program.body, adds)) return;
   adds_or_stores(program);
   blocks_add_once(program);
   if (program.stage >= Stage::roled) instances_add_once(program);

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <regex>
 
 #include "tests/tile_core/ir/verify_mistake.h"
@@ -43,26 +44,71 @@ const std::string kAllAdd =
     "internal tessera error: verify sums: all 2 instances of a role add the same to y (Stage::roled)\n"
     "   accumulate y(n at %0), %4   --> program text:14";
 
+/// The same error of an accumulation that stands in another line.
+std::string all_add_at(int line) {
+  return std::regex_replace(kAllAdd, std::regex(":14"), fmt::format(":{}", line));
+}
+
+const std::string kAdds = "accumulate y(n at %0), %4\n";
+
 TEST(VerifyAccumulation, OneInstanceAddsATile) {
-  EXPECT_EQ(of_instances("accumulate y(n at %0), %4\n"), kAllAdd);
+  EXPECT_EQ(of_instances(kAdds), kAllAdd);
   EXPECT_EQ(of_instances("store y(n at %0), %4\n"), "right") << "all may store the same";
-  EXPECT_EQ(of_instances("%5: i64 = add %0, %3\naccumulate y(n at %5), %4\n"), "right") << "other places";
-  EXPECT_EQ(of_instances("%5: boolean = lt %3, %2\nif %5 {\naccumulate y(n at %0), %4\n}\n"), "right")
-      << "one of them";
-  EXPECT_EQ(of_instances("%5: boolean = lt %1, %2\nif %5 {\naccumulate y(n at %0), %4\n}\n"),
-            std::regex_replace(kAllAdd, std::regex(":14"), ":16"))
-      << "all of them";
-  EXPECT_EQ(of_instances("sequential * from %3 until %0 step %2 start %5 ticket %6 {\n"
-                         "accumulate y(n at %0), %4\n}\n"),
-            "right")
-      << "in other iterations";
+}
+
+TEST(VerifyAccumulation, InstancesAddInDifferentPlaces) {
+  const auto at = [](const std::string& place) {
+    return of_instances(place + "accumulate y(n at %5), %4\n");
+  };
+  const std::string error = std::regex_replace(all_add_at(15), std::regex("at %0"), "at %5");
+  EXPECT_EQ(at("%5: i64 = add %0, %3\n"), "right");
+  EXPECT_EQ(at("%5: i64 = sub %0, %3\n"), "right");
+  EXPECT_EQ(at("%5: i64 = mul %0, %3\n"), "right") << "of the same sign, or of an empty tensor";
+  EXPECT_EQ(at("%5: i64 = mul %1, %3\n"), error) << "0 times the number";
+  EXPECT_EQ(at("%5: i64 = sub %3, %3\n"), error);
+  EXPECT_EQ(at("%5: i64 = min %0, %3\n"), error) << "perhaps the same";
+  EXPECT_EQ(at("%5: i64 = mod %3, %2\n"), error) << "of 1 always 0";
+}
+
+TEST(VerifyAccumulation, OneInstanceGoesWhereATileIsAdded) {
+  const auto where = [](const std::string& condition, bool otherwise = false) {
+    const std::string other = otherwise ? "} else {\n" : "";
+    return of_instances("%5: i64 = constant 2\n%6: boolean = " + condition + "\nif %6 {\n" + other + kAdds +
+                        "}\n");
+  };
+  EXPECT_EQ(where("lt %3, %2"), "right");
+  EXPECT_EQ(where("eq %3, %2"), "right");
+  EXPECT_EQ(where("lt %3, %2", true), "right");
+  EXPECT_EQ(where("lt %5, %3"), "right") << "none of them";
+  EXPECT_EQ(where("lt %5, %3", true), all_add_at(18)) << "none there, all here";
+  EXPECT_EQ(where("lt %3, %5"), all_add_at(17)) << "both are below 2";
+  EXPECT_EQ(where("lt %1, %2"), all_add_at(17)) << "all of them";
+  EXPECT_EQ(where("lt %3, %0"), all_add_at(17)) << "nobody knows how many";
+}
+
+TEST(VerifyAccumulation, InstancesAddInDifferentIterations) {
+  const auto loop = [](const std::string& step, const std::string& begin = "add %0, %3") {
+    return of_instances("%5: i64 = constant 2\n%6: i64 = " + step + "\n%7: i64 = " + begin +
+                        "\nsequential * from %7 until %0 step %6 start %8 ticket %9 {\n" + kAdds + "}\n");
+  };
+  EXPECT_EQ(loop("mul %5, %2"), "right") << "every second";
+  EXPECT_EQ(loop("mul %2, %2"), all_add_at(18)) << "one after the other";
+  EXPECT_EQ(loop("mul %0, %5"), all_add_at(18)) << "as far apart as nobody knows";
+  EXPECT_EQ(loop("mul %0, %5", "mul %0, %3"), "right") << "half a step apart";
+  EXPECT_EQ(loop("mul %0, %2", "mul %0, %3"), all_add_at(18)) << "a step apart";
 }
 
 TEST(VerifyAccumulation, OneBlockOfAClusterAddsATile) {
-  EXPECT_EQ(of_cluster("accumulate y(n at %0), %2\n"),
-            "internal tessera error: verify sums: blocks of a cluster add the same to y (Stage::mapped)\n"
-            "   accumulate y(n at %0), %2   --> program text:10");
+  const auto error = [](const char* statement, int line) {
+    return fmt::format(
+        "internal tessera error: verify sums: blocks of a cluster add the same to y (Stage::mapped)\n"
+        "   {}   --> program text:{}",
+        statement, line);
+  };
+  EXPECT_EQ(of_cluster("accumulate y(n at %0), %2\n"), error("accumulate y(n at %0), %2", 10));
   EXPECT_EQ(of_cluster("accumulate y(n at %1), %2\n"), "right");
+  EXPECT_EQ(of_cluster("%3: i64 = min %1, %0\naccumulate y(n at %3), %2\n"),
+            error("accumulate y(n at %3), %2", 11));
 }
 
 TEST(VerifyAccumulation, AnOutputIsAddedToOrStored) {
