@@ -1,5 +1,7 @@
 #include "tile_core/interpreter/interpreter.h"
 
+#include "tile_core/base/error.h"
+#include "tile_core/base/overlap.h"
 #include "tile_core/interpreter/executor.h"
 #include "tile_core/interpreter/memory.h"
 
@@ -40,14 +42,26 @@ class Clusters {
   std::deque<Watcher> watchers_;  // of the machines: roles run after the block that enters them
 };
 
+void zero_outputs(const Program& program, const std::vector<TensorView>& tensors) {
+  std::vector<std::size_t> zeroed;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!accumulates_into(program, static_cast<TensorId>(i))) continue;
+    if (const auto other = overlapping(tensors, i)) {
+      throw UserError::format(
+          "program {}: '{}' starts as 0, and its memory and that of '{}' overlap; give it memory of its own",
+          program.name, program.tensors[i].name, program.tensors[*other].name);
+    }
+    zeroed.push_back(i);
+  }
+  for (const std::size_t i : zeroed) set_zero(tensors[i]);
+}
+
 }  // namespace
 
 void interpret(const Program& program, const std::vector<TensorView>& tensors,
                const std::vector<double>& scalars, const InterpretOptions& options) {
   Run run(program, tensors, scalars, options.blocks);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (accumulates_into(program, static_cast<TensorId>(i))) set_zero(tensors[i]);
-  }
+  zero_outputs(program, tensors);
   Clusters clusters(run, options);
   for (std::int64_t block = 0; block < run.blocks(); block += run.cluster()) clusters.run(block);
 }

@@ -35,7 +35,8 @@ struct InterpretOptions {
 /// InternalError says what each waits for.
 ///
 /// `tensors` stand in the order of their declaration, with the sizes that bind the dims; `scalars` too.
-/// Throws UserError that names the tensor where they do not fit the declarations.
+/// Throws UserError that names the tensor where they do not fit the declarations, and where an output that
+/// starts as 0 overlaps another tensor.
 void interpret(const Program& program, const std::vector<TensorView>& tensors,
                const std::vector<double>& scalars, const InterpretOptions& options = {});
 

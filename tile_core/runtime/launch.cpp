@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tile_core/base/error.h"
+#include "tile_core/base/overlap.h"
 #include "tile_core/runtime/call_tensors.h"
 #include "tile_core/runtime/driver.h"
 #include "tile_core/runtime/driver_table.h"
@@ -39,6 +40,19 @@ std::int64_t resident(const KernelText& kernel, Residence device) {
   if (blocks > 0) return blocks;
   throw InternalError::format("kernel {} is persistent, with {} blocks on each of {} multiprocessors",
                               kernel.name, kernel.blocks, device.multiprocessors);
+}
+
+/// What the launch sets to 0, before it could be read.
+void check_zeroed(const KernelText& kernel, std::span<const TensorView> tensors) {
+  for (const int index : kernel.zeroed) {
+    tensor_at(kernel, tensors, index);
+    if (const auto other = overlapping(tensors, static_cast<std::size_t>(index))) {
+      throw UserError::format(
+          "kernel {}: tensor {} starts as 0, and its memory and that of tensor {} overlap; give it memory of "
+          "its own",
+          kernel.name, index, *other);
+    }
+  }
 }
 
 BlockShape shape_of(const KernelText& kernel) {
@@ -94,6 +108,7 @@ void check_covered(const KernelText& kernel, std::span<const TensorView> tensors
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
             std::span<const ScalarValue> scalars, CUstream_st* stream) {
   check_covered(kernel, tensors);
+  check_zeroed(kernel, tensors);
   const std::int64_t blocks = grid_size(kernel, tensors, function.residence);
   ParameterBlock block;
   if (blocks > 0) {

@@ -204,6 +204,28 @@ TEST(Sums, StartAsZero) {
   }
 }
 
+/// They would be zeros when the program reads them.
+TEST(Sums, ShareNoMemoryWithWhatIsAddedUp) {
+  std::vector<float> memory(20, 1);
+  const auto error = [&](std::size_t at) -> std::string {
+    const TensorView x{.data = memory.data(), .dtype = f32, .rank = 2, .sizes = {2, 3}, .strides = {5, 1}};
+    const TensorView y{.data = memory.data() + at, .dtype = f32, .rank = 1, .sizes = {3}, .strides = {1}};
+    try {
+      interpret(column_sums(), {x, y}, {});
+    } catch (const UserError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  const std::string overlap =
+      "program sums: 'y' starts as 0, and its memory and that of 'x' overlap; give it memory of its own";
+  EXPECT_EQ(error(0), overlap);
+  EXPECT_EQ(error(7), overlap);
+  EXPECT_EQ(memory, std::vector<float>(20, 1)) << "nothing was written";
+  EXPECT_EQ(error(8), "no error");
+  EXPECT_EQ(memory[8], 2);
+}
+
 TEST(Sums, OfNoTilesAreZero) {
   EXPECT_EQ(test::outputs(column_sums(), {{{"M", 0}, {"N", 3}}})[1], Values(3, 0));
 }

@@ -155,6 +155,14 @@ TEST_F(ZeroedOutputs, SayWhyTheyCannotBeSet) {
   EXPECT_EQ(error_with(output({4, 4}, {0, 1})),
             "kernel gemm: tensor 1 starts as 0, and with sizes (4, 4) and strides (0, 1) its elements are no "
             "rows that lie equally far apart; pass a dense tensor");
+  const std::string overlap =
+      "kernel gemm: tensor 1 starts as 0, and its memory and that of tensor 0 overlap; give it memory of its "
+      "own";
+  TensorView within = output({8}, {1});
+  within.data = reinterpret_cast<void*>(0x10000000 + 512);
+  EXPECT_EQ(error_with(within), overlap);
+  within.data = reinterpret_cast<void*>(0x10000000 - 4);
+  EXPECT_EQ(error_with(within), overlap);
   EXPECT_EQ(cuda().calls, Calls{}) << "not launched";
   cuda().set_result = CUDA_ERROR_INVALID_VALUE;
   EXPECT_EQ(error_with(output({8}, {1})).substr(0, 15), "cuMemsetD8Async");
