@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "tile_core/ir/operands.h"
 
@@ -129,10 +130,99 @@ std::optional<double> Places::number(ValueId id) const {
   return constant == nullptr ? std::nullopt : std::optional(constant->value);
 }
 
-/// Whether two scalars are one, as far as their last operation tells.
+/// Whether two scalars are one, as far as the operations that make them tell.
 bool Places::same(ValueId a, ValueId b) const {
+  if (a == b) return true;
+  if (a == ValueId::none || b == ValueId::none) return false;
   const Op& op = uses_.definer(a).op;
-  return a == b || (is_pure(op) && op == uses_.definer(b).op);
+  Op other = uses_.definer(b).op;
+  if (!is_pure(op) || op.index() != other.index()) return false;
+  std::vector<ValueId> operands;
+  for_each_operand(op, [&](ValueId id) { operands.push_back(id); });
+  std::size_t i = 0;
+  for_each_operand(other, [&](ValueId& id) {
+    if (i < operands.size() && same(operands[i], id)) id = operands[i];
+    ++i;
+  });
+  return op == other;
+}
+
+bool Places::never_meet(const std::vector<Subscript>& first, const std::vector<Subscript>& second) const {
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (apart(first[i], second[i])) return true;
+  }
+  return false;
+}
+
+bool Places::apart(const Subscript& a, const Subscript& b) const {
+  const std::optional<Range> one = range(a), other = range(b);
+  if (one && other && (one->last <= other->first || other->last <= one->first)) return true;
+  if (a.axis == AxisId::none && b.axis == AxisId::none) return differ(a.value, b.value);
+  return follows(b, a) || follows(a, b);
+}
+
+/// Where numbers alone say it.
+std::optional<Places::Range> Places::range(const Subscript& s) const {
+  if (s.axis == AxisId::none) {
+    const std::optional<double> at = number(s.value);
+    return at ? std::optional(Range{*at, *at + 1}) : std::nullopt;
+  }
+  const double tile = p_.axis(s.axis).extent;
+  if (p_.axis(s.axis).kind != AxisKind::loop)
+    return Range{0, p_.axis(s.axis).kind == AxisKind::all ? tile : kInfinity};
+  const Loop& loop = *loops_.at(s.axis);
+  const std::optional<double> begin = number(loop.begin), end = number(loop.end);
+  if (!begin) return std::nullopt;
+  return Range{*begin, end ? *begin + std::ceil((*end - *begin) / tile) * tile : kInfinity};
+}
+
+/// Whether one loop begins where another, of whole tiles, ends; in every block at the same place.
+bool Places::follows(const Subscript& second, const Subscript& first) const {
+  const auto loop_of = [&](const Subscript& s) {
+    const auto found = loops_.find(s.axis);
+    return found == loops_.end() ? nullptr : found->second;
+  };
+  const Loop *before = loop_of(first), *after = loop_of(second);
+  if (before == nullptr || after == nullptr || !same(before->end, after->begin)) return false;
+  const int tile = p_.axis(first.axis).extent;
+  return origins_.of_value(before->end).empty() && is_multiple(before->begin, tile) &&
+         is_multiple(before->end, tile);
+}
+
+bool Places::is_multiple(ValueId id, int of) const {
+  if (const std::optional<double> n = number(id)) return std::fmod(*n, of) == 0;
+  const Binary* op = std::get_if<Binary>(&uses_.definer(id).op);
+  if (op == nullptr) return false;
+  const bool a = is_multiple(op->a, of), b = is_multiple(op->b, of);
+  if (op->fn == BinaryFn::mul) return a || b;
+  return (op->fn == BinaryFn::add || op->fn == BinaryFn::sub) && a && b;
+}
+
+Places::Sum Places::sum_of(ValueId id) const {
+  if (const std::optional<double> n = number(id)) return {.number = *n};
+  const Binary* op = std::get_if<Binary>(&uses_.definer(id).op);
+  if (op == nullptr || (op->fn != BinaryFn::add && op->fn != BinaryFn::sub)) return {.base = id};
+  const bool adds = op->fn == BinaryFn::add;
+  Sum a = sum_of(op->a), b = sum_of(op->b);
+  if (b.base == ValueId::none) return {a.base, a.number + (adds ? b.number : -b.number)};
+  if (a.base == ValueId::none && adds) return {b.base, a.number + b.number};
+  return {.base = id};
+}
+
+/// Two scalars that are a number apart and grow by steps which that number is no sum of: 2 h and 2 h + 1.
+bool Places::differ(ValueId a, ValueId b) const {
+  const Sum one = sum_of(a), other = sum_of(b);
+  if (one.base != other.base && !same(one.base, other.base)) return false;
+  std::int64_t steps = 0;
+  if (one.base != ValueId::none) {
+    for (const AxisId axis : origins_.of_value(one.base)) {
+      const Growth g = growth(one.base, axis);
+      if (g.least != g.most || std::isinf(g.most)) return false;
+      steps = std::gcd(steps, static_cast<std::int64_t>(g.most));
+    }
+  }
+  const auto distance = static_cast<std::int64_t>(one.number - other.number);
+  return steps == 0 ? distance != 0 : distance % steps != 0;
 }
 
 }  // namespace tessera::dsl

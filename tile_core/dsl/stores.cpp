@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "tile_core/base/error.h"
 #include "tile_core/dsl/origins.h"
@@ -28,12 +29,38 @@ void check_one_kind(const Program& program) {
   });
 }
 
+/// Of two stores to one output the later one counts, and nobody says which that is: threads and blocks run in
+/// any order.
+void check_pairs(const Program& program, const Places& places) {
+  std::map<TensorId, std::vector<const Inst*>> stores;
+  for_each_inst(program.body, [&](const Inst& inst) {
+    const Store* store = std::get_if<Store>(&inst.op);
+    if (store == nullptr || store->accumulate) return;
+    for (const Inst* other : stores[store->tensor]) {
+      if (places.never_meet(std::get<Store>(other->op).subscripts, store->subscripts)) continue;
+      const std::string& name = program.tensor(store->tensor).name;
+      throw UserError(diagnostic(
+          fmt::format("two stores to '{}' may meet in one place", name), inst.loc,
+          fmt::format(
+              "the other is at {}:{}; threads and blocks store in any order, and no subscripts of one "
+              "dim are known to differ always",
+              other->loc.file, other->loc.line),
+          fmt::format(
+              "store one tile (where() joins two), or to two outputs, or with different numbers along "
+              "a dim, as in {0}(..., 0) = and {0}(..., 1) =",
+              name)));
+    }
+    stores[store->tensor].push_back(&inst);
+  });
+}
+
 }  // namespace
 
 void check_stores(const Program& program) {
   check_one_kind(program);
   const Origins origins(program);
   const Places places(program, origins);
+  check_pairs(program, places);
   for_each_inst(program.body, [&](const Inst& inst) {
     const Store* store = std::get_if<Store>(&inst.op);
     if (store == nullptr || store->accumulate) return;

@@ -71,6 +71,20 @@ INSTANTIATE_TEST_SUITE_P(
             "tile to tile\n"
             "   help: index the output with m, or loop over M in place of its grid: for (Axis m : "
             "p.pipelined(M, 16))"},
+        Misuse{"stores_that_may_meet",
+               [](Text& t) {
+                 t.out(t.m, t.n) = 0;
+                 t.sums(t.m.start()) = 1;
+                 t.sums(t.m.start() + 16) = 2;
+                 t.p.finish();
+               },
+               "tile error: two stores to 'sums' may meet in one place\n  --> HERE\n"
+               "   the other is at HERE; threads and blocks store in any order, and no subscripts of one dim "
+               "are "
+               "known to differ always\n"
+               "   help: store one tile (where() joins two), or to two outputs, or with different numbers "
+               "along a "
+               "dim, as in sums(..., 0) = and sums(..., 1) ="},
         Misuse{"sum_of_16_bits", [](Text& t) { t.out(t.m, t.n) += 1; },
                "tile error: 'out' is bf16, and tiles are added to f32 alone\n  --> HERE\n   out bf16(M, N)\n"
                "   help: declare it f32, whose sums are rounded less, and cast them after the call"},
@@ -205,6 +219,62 @@ INSTANTIATE_TEST_SUITE_P(
                     false},
         PlacedStore{"loop_from_the_same", [](Placed& t) { loop_over<8>(t, t.start / 2, t.start / 2 + 16); },
                     false}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+/// Loops over [0, middle) and [middle, K) and stores in both.
+template <int kTile>
+void two_loops(Placed& t, const Operand& middle, const Operand& begin) {
+  Out z = t.p.out("z", f32, {t.M, t.K});
+  t.out(t.h, t.m) = 0;
+  for (Axis k : t.p.sequential(t.K, kTile, 0, middle)) z(t.m, k) = outer(t.x(0, t.m), t.y(k));
+  for (Axis k : t.p.sequential(t.K, kTile, begin, t.K)) z(t.m, k) = outer(t.x(1, t.m), t.y(k));
+}
+
+/// Stores to out[place, m] and to out[other, m].
+void two_stores(Placed& t, const Position& place, const Position& other) {
+  t.out.at({place, t.m}) = 0;
+  t.out.at({other, t.m}) = 1;
+}
+
+class PairsOf : public PlacesOf {};
+
+TEST_P(PairsOf, StoresNeverMeet) {
+  Placed t;
+  GetParam().write(t);
+  if (GetParam().fits) {
+    EXPECT_NO_THROW(t.p.finish());
+  } else {
+    EXPECT_THROW(t.p.finish(), UserError);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Stores, PairsOf,
+    ::testing::Values(
+        PlacedStore{"numbers", [](Placed& t) { two_stores(t, 0, 1); }, true},
+        PlacedStore{"one_number", [](Placed& t) { two_stores(t, 1, 1); }, false},
+        PlacedStore{"the_same", [](Placed& t) { two_stores(t, t.h, t.h); }, false},
+        PlacedStore{"the_next", [](Placed& t) { two_stores(t, t.h, t.h + 1); }, false},
+        PlacedStore{"another", [](Placed& t) { two_stores(t, t.h, 3); }, false},
+        PlacedStore{"even_and_odd", [](Placed& t) { two_stores(t, t.h * 2, t.h * 2 + 1); }, true},
+        PlacedStore{"odd_and_even", [](Placed& t) { two_stores(t, t.h * 2 - 1, t.h * 2); }, true},
+        PlacedStore{"even", [](Placed& t) { two_stores(t, t.h * 2, t.h * 2 + 2); }, false},
+        PlacedStore{"by_two_axes", [](Placed& t) { two_stores(t, t.h * 4 + t.start, t.h * 4 + t.start + 2); },
+                    true},
+        PlacedStore{"by_two_axes_that_fill",
+                    [](Placed& t) { two_stores(t, t.h * 3 + t.start, t.h * 3 + t.start + 2); }, false},
+        PlacedStore{"clamped", [](Placed& t) { two_stores(t, min(t.h * 2, 8), min(t.h * 2, 8) + 1); }, false},
+        PlacedStore{"loaded", [](Placed& t) { two_stores(t, t.rows(t.h), t.rows(t.h) + 1); }, false},
+        PlacedStore{"loops_of_numbers", [](Placed& t) { two_loops<8>(t, 16, 16); }, true},
+        PlacedStore{"loops_with_a_ragged_tile", [](Placed& t) { two_loops<8>(t, 20, 20); }, false},
+        PlacedStore{"loops_that_meet", [](Placed& t) { two_loops<8>(t, 16, 8); }, false},
+        PlacedStore{"loops_of_whole_tiles",
+                    [](Placed& t) { two_loops<8>(t, cast(i64, t.K) / 16 * 8, cast(i64, t.K) / 16 * 8); },
+                    true},
+        PlacedStore{"loops_of_parts_of_tiles",
+                    [](Placed& t) { two_loops<8>(t, cast(i64, t.K) / 16 * 4, cast(i64, t.K) / 16 * 4); },
+                    false},
+        PlacedStore{"loops_of_each_block", [](Placed& t) { two_loops<8>(t, t.h * 8, t.h * 8); }, false}),
     [](const auto& info) { return std::string(info.param.name); });
 
 struct Other {
