@@ -45,6 +45,7 @@ std::string event_text(const Program& p, const Glossary& words, const Executed& 
       [&](const Store& o) { return (o.accumulate ? "adds to " : "stores ") + box(p, o.tensor, executed); },
       [&](const WriteShared&) { return "writes " + slot(0); },
       [&](const ReadShared&) { return "reads " + slot(0); },
+      [&](const DrawTile&) { return std::string("draws the next tile"); },
       [&](const DotShared& o) { return "dot " + operands(o.axis, o.a); },
       [&](const IssueDot& o) { return "issues dot " + operands(o.axis, o.a); },
       [&](const WaitDots& o) { return waits_text("dots", o.pending); },

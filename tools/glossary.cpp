@@ -47,6 +47,9 @@ void Glossary::name_channels(const Program& program) {
       channels_.try_emplace(copy->to.channel, program.tensor(copy->load.tensor).name);
     if (const auto* copy = std::get_if<CopyOut>(&inst.op))
       channels_.try_emplace(copy->from.channel, program.tensor(copy->tensor).name);
+    const auto* write = std::get_if<WriteShared>(&inst.op);
+    if (write != nullptr && program.launch.counter && program.type(write->value).axes.empty())
+      channels_.try_emplace(write->to.channel, "next tile");
   });
   const std::map<ValueId, std::string> tensors = channels_;
   for (const auto& [id, root] : roots_) {

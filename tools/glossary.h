@@ -16,7 +16,8 @@ class Glossary {
   const std::string& role(const Role& role) const { return roles_.at(&role); }
   /// "consumer 1", of a role with one instance "producer"; of none "the block".
   std::string instance(const Role* role, int number) const;
-  /// The tensor that is copied to or from the channel, else its value, "%5"; both where that is ambiguous.
+  /// The tensor that is copied to or from the channel, "next tile" of what is drawn, else its value, "%5";
+  /// both where that is ambiguous.
   const std::string& channel(ValueId id) const { return channels_.at(id); }
   /// The channel that is passed with it: itself, or the one it goes `with`.
   ValueId root(ValueId id) const { return roots_.at(id); }

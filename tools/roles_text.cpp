@@ -150,6 +150,7 @@ std::string roles_text(const Program& ready, const Program& masked, const PassCo
       fmt::format("{} on {}: {} warp{}", ready.name, context.target.arch, warps, warps == 1 ? "" : "s");
   if (!has_roles(ready)) return text + " without roles; " + path_text(masked, context) + "\n";
   if (ready.launch.persistent) text += ", persistent";
+  if (ready.launch.counter) text += " with tiles from a counter";
   const Cluster& cluster = ready.launch.cluster;
   if (cluster.axis != AxisId::none)
     text += fmt::format(", clusters of {} blocks along {}", cluster.blocks, ready.axis(cluster.axis).name);

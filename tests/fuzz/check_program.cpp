@@ -179,6 +179,7 @@ class ProgramCheck {
     if (test::accumulates(ready_)) ++counts_["with sums of tiles"];
     if (has_dots_of_two_dtypes(program_.program)) ++counts_["with dots of two dtypes"];
     if (ready_.launch.persistent) ++counts_["with a persistent grid"];
+    if (ready_.launch.counter) ++counts_["with a tile counter"];
     if (schedule_is_random()) ++counts_["with a random schedule"];
   }
   bool schedule_is_random() const { return setting_.schedule != Schedule(); }

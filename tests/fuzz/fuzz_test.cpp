@@ -100,8 +100,8 @@ TEST(Programs, ReachRolesAndTheirSchedules) {
     EXPECT_FALSE(failure) << seed << ": " << failure->kind << ": " << failure->details << "\n"
                           << failure->text;
   }
-  for (const char* what :
-       {"with roles", "with clusters", "with turns", "with alternate groups", "with a persistent grid"})
+  for (const char* what : {"with roles", "with clusters", "with turns", "with alternate groups",
+                           "with a persistent grid", "with a tile counter"})
     EXPECT_GT(counts[what], 0) << what;
 }
 

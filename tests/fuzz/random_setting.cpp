@@ -10,7 +10,7 @@ Schedule of_warpgroups(Choices& c) {
   s.stages = c.of({0, 1, 2, 3, 4});
   s.groups = c.of({0, 1, 2, 3});
   s.share = c.of({Share::automatic, Share::turns, Share::alternate, Share::turns, Share::together});
-  s.grid = c.of({Grid::automatic, Grid::once, Grid::persistent});
+  s.grid = c.of({Grid::automatic, Grid::once, Grid::persistent, Grid::counter});
   s.lag = c.of({Lag::automatic, Lag::none, Lag::one});
   s.raster = c.of({0, 0, 1, 2, 5});
   s.order = c.of({TileOrder::automatic, TileOrder::plain, TileOrder::longest});

@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 /// What TESSERA_KERNEL of codegen/emulated/threads.h declares.
 using Function = const char*(const void* parameters, long long blocks, long long shared_bytes,
-                             const void* const* tensors, long long tensor_count, int late);
+                             const void* const* tensors, long long tensor_count, int late,
+                             long long side_by_side);
 
 const std::vector<std::string> kFlags = {"-std=c++20",      "-O1",   "-ffp-contract=off",
                                          "-fno-gnu-unique", "-fPIC", "-w"};
@@ -161,9 +162,10 @@ void emulate(const KernelText& kernel, const std::vector<TensorView>& tensors,
     auto [begin, end] = extent(view);
     extents.insert(extents.end(), {begin, end});
   }
-  const char* error =
-      load(kernel)(parameters.fields.data(), grid_size(kernel, tensors, kDevice), kernel.shared_bytes,
-                   extents.data(), static_cast<long long>(tensors.size()), landing == Landing::last ? 1 : 0);
+  const std::int64_t blocks = grid_size(kernel, tensors, kDevice);
+  const char* error = load(kernel)(parameters.fields.data(), blocks, kernel.shared_bytes, extents.data(),
+                                   static_cast<long long>(tensors.size()), landing == Landing::last ? 1 : 0,
+                                   kernel.counter ? std::max<std::int64_t>(blocks, 1) : 1);
   if (error != nullptr) throw InternalError::format("emulation: {}", error);
 }
 

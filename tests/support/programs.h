@@ -10,9 +10,9 @@ namespace tessera::test {
 
 /// The hand-made programs of tests/golden/programs, by name.
 inline constexpr std::string_view kPrograms[] = {
-    "gemm_tile",    "gemm_mapped",   "gemm_masked",    "gemm_placed",     "gemm_laid_out", "gemm_device",
-    "gemm_synced",  "gemm_ready",    "gemm_roled",     "gemm_roles",      "gemm_cluster",  "chain_roles",
-    "softmax_tile", "softmax_ready", "attention_tile", "attention_synced"};
+    "gemm_tile",   "gemm_mapped",  "gemm_masked",   "gemm_placed",    "gemm_laid_out",   "gemm_device",
+    "gemm_synced", "gemm_ready",   "gemm_roled",    "gemm_roles",     "gemm_cluster",    "gemm_counter",
+    "chain_roles", "softmax_tile", "softmax_ready", "attention_tile", "attention_synced"};
 
 inline std::string program_text(std::string_view name) {
   return read_text("golden/programs/" + std::string(name) + ".txt");

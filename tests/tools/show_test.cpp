@@ -130,11 +130,12 @@ TEST_F(Show, WrongWordsAreExplained) {
                           std::string("--tiles: expected NAME=NUMBER,... with numbers from 0 on, as in "
                                       "m=128,n=64, but got '") +
                               tiles + "'"));
-  EXPECT_EQ(error({"add", "3x4", "--schedule", "stages=two"}, 2),
-            usage_error("tessera show",
-                        "schedule 'stages=two': expected 'automatic' or fields stages=, warps=, blocks=, "
-                        "vector=, groups=, raster=, cluster= with numbers, share=together|turns|alternate, "
-                        "lag=none|one, grid=once|persistent, order=plain|longest, but got 'stages=two'"));
+  EXPECT_EQ(
+      error({"add", "3x4", "--schedule", "stages=two"}, 2),
+      usage_error("tessera show",
+                  "schedule 'stages=two': expected 'automatic' or fields stages=, warps=, blocks=, "
+                  "vector=, groups=, raster=, cluster= with numbers, share=together|turns|alternate, "
+                  "lag=none|one, grid=once|persistent|counter, order=plain|longest, but got 'stages=two'"));
 }
 
 /// Where only the call tells that a word is wrong.

@@ -71,6 +71,13 @@ TEST(ShowText, BlocksOfAClusterThatShareCopies) {
   EXPECT_GOLDEN("linear_cluster_timeline", text.timeline);
 }
 
+TEST(ShowText, BlocksThatDrawTheirTiles) {
+  const Shown text = shown(linear(), {.stages = 2, .groups = 1, .grid = Grid::counter}, kLinear);
+  EXPECT_GOLDEN("linear_counter_roles", text.roles);
+  EXPECT_GOLDEN("linear_counter_memory", text.memory.substr(0, text.memory.find("registers of")));
+  EXPECT_GOLDEN("linear_counter_timeline", text.timeline);
+}
+
 TEST(ShowText, GroupsThatTakeTurns) {
   const Sizes call = {{"B", 2}, {"H", 16}, {"G", 16}, {"I", 4096}, {"J", 4096}, {"D", 64}, {"E", 64}};
   const Shown text = shown(causal_attention(), {.stages = 2, .share = Share::turns}, call, {0.125, 0, 1});

@@ -79,6 +79,7 @@ ParameterList parameters(const Program& program) {
     list.add(fmt::format("{} scalar_{}", real ? "alignas(8) float" : "int64", scalar.name),
              {real ? Parameter::Kind::scalar_f32 : Parameter::Kind::scalar_i64, static_cast<int>(s)});
   }
+  if (program.launch.counter) list.add("int64 counter", {Parameter::Kind::counter});
   return list;
 }
 
@@ -139,12 +140,15 @@ KernelText emit_cuda(const Program& program, const Facts& facts, const Schedule&
                     .maps = emitter.maps(),
                     .zeroed = zeroed(program),
                     .persistent = program.launch.persistent,
+                    .counter = program.launch.counter,
                     .blocks = blocks,
                     .cluster = program.launch.cluster.blocks};
   std::string maps;
   for (std::size_t i = 0; i < kernel.maps.size(); ++i) maps += fmt::format("  TensorMap map_{};\n", i);
+  std::string declarations = emitter.declarations();
+  if (kernel.counter) declarations += fmt::format("TESSERA_COUNTERS(counters, {});\n", kCounters);
   kernel.text = fmt::format("{}\nstruct Parameters {{\n{}{}}};\n{}\n{} {{\n{}}}\n", prelude_text(prelude),
-                            maps, list.text, emitter.declarations(), kernel_head(kernel), body);
+                            maps, list.text, declarations, kernel_head(kernel), body);
   return kernel;
 }
 

@@ -80,6 +80,13 @@ void Emitter::hand_over(const Loop& o) {
 }
 
 /// What a loop carries lives in the arrays of its parameters, which are its results too.
+std::string Emitter::loop_head(const Loop& o) {
+  if (o.draws_its_starts()) return fmt::format("while ({} < {})", name(o.parameters.front()), name(o.end));
+  std::string start = declare(o.start);
+  std::string step = o.step != ValueId::none ? name(o.step) : fmt::format("{}", p_.axis(o.axis).extent);
+  return fmt::format("for (int64 {0} = {1}; {0} < {2}; {0} += {3})", start, name(o.begin), name(o.end), step);
+}
+
 void Emitter::loop(const Inst& inst, const Loop& o) {
   declare_what_outlives(inst);
   for (std::size_t i = 0; i < o.parameters.size(); ++i) {
@@ -94,10 +101,8 @@ void Emitter::loop(const Inst& inst, const Loop& o) {
     line("unsigned {} = {};", declare(o.ticket), first);
     tickets_.insert(o.ticket);
   }
-  std::string start = declare(o.start);
-  std::string step = o.step != ValueId::none ? name(o.step) : fmt::format("{}", p_.axis(o.axis).extent);
   text_ += "#pragma unroll 1\n";
-  open(fmt::format("for (int64 {0} = {1}; {0} < {2}; {0} += {3})", start, name(o.begin), name(o.end), step));
+  open(loop_head(o));
   std::vector<ValueId> outer = std::exchange(parameters_, o.parameters);
   block(o.body);
   parameters_ = std::move(outer);

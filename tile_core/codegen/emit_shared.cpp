@@ -95,6 +95,7 @@ std::string Emitter::swizzled_place(ValueId id, const std::string& row, const st
 
 /// One thread writes where several hold the same elements.
 void Emitter::emit_write_shared(const WriteShared& o) {
+  if (!is_tile(o.value)) return write_scalar(o);
   if (moves_as_matrices(o.to, p_.type(o.value))) return emit_matrices(o.to, o.value, true);
   const Layout& layout = p_.type(o.value).layout;
   const Channel& c = channel(o.to.channel);
@@ -109,7 +110,24 @@ void Emitter::emit_write_shared(const WriteShared& o) {
   close();
 }
 
+void Emitter::write_scalar(const WriteShared& o) {
+  open("");
+  line("const {} value = {};", c_type(p_.type(o.value).dtype), name(o.value));
+  line("write_shared<1>({}, &value);", slot_pointer(o.to));
+  close();
+}
+
+/// A number that all threads read alike is one of their warp, so that what depends on it branches for a warp.
+void Emitter::read_scalar(ValueId result, const Slot& from) {
+  const DType dtype = p_.type(result).dtype;
+  const std::string scalar = declare(result);
+  line("{} {};", c_type(dtype), scalar);
+  line("read_shared<1>(&{}, {});", scalar, slot_pointer(from));
+  if (dtype == i64 && role_ != nullptr && !role_->elected) line("{0} = uniform({0});", scalar);
+}
+
 void Emitter::emit_read_shared(const Inst& inst, const ReadShared& o) {
+  if (!is_tile(inst.result())) return read_scalar(inst.result(), o.from);
   const Layout& layout = p_.type(inst.result()).layout;
   const Channel& c = channel(o.from.channel);
   DType dtype = p_.type(inst.result()).dtype;

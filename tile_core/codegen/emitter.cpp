@@ -123,7 +123,11 @@ void Emitter::instruction(const Inst& inst) {
       [&](const DotShared& o) { o.mma ? emit_mma(inst, o) : emit_dot(inst, o); },
       [&](const IssueDot& o) { emit_issue(inst, o); }, [&](const FenceDots&) { emit_fence_dots(inst); },
       [&](const CommitDots&) { line("commit_dots();"); }, [&](const WaitDots& o) { emit_wait_dots(inst, o); },
-      [&](const TakeTurn&) { emit_turn(true); }, [&](const PassTurn&) { emit_turn(false); });
+      [&](const TakeTurn&) { emit_turn(true); }, [&](const PassTurn&) { emit_turn(false); },
+      [&](const DrawTile& o) {
+        line("const int64 {} = draw_tile(&counters[p.counter], static_cast<unsigned>({}));",
+             declare(inst.result()), name(o.tiles));
+      });
 }
 
 }  // namespace tessera::codegen

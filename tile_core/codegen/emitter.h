@@ -59,6 +59,7 @@ class Emitter {
 
   // emit_control.cpp
   void loop(const Inst& inst, const Loop& o);
+  std::string loop_head(const Loop& o);
   void block_of_branch(const Block& inner);
   void branch(const Inst& inst, const If& o);
   void enter(const Inst& loop, ValueId parameter, ValueId carried);
@@ -117,6 +118,8 @@ class Emitter {
   std::string swizzled_place(ValueId channel, const std::string& row, const std::string& column) const;
   void emit_write_shared(const WriteShared& o);
   void emit_read_shared(const Inst& inst, const ReadShared& o);
+  void write_scalar(const WriteShared& o);
+  void read_scalar(ValueId result, const Slot& from);
 
   // emit_matrix.cpp
   bool moves_as_matrices(const Slot& slot, const Type& type) const;

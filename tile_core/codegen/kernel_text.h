@@ -4,9 +4,14 @@
 
 namespace tessera {
 
-/// One 8-byte field of a kernel's parameter struct, and where a launch takes it from.
+/// Counters of a kernel that draws its tiles, of which a launch has one for itself while it runs. They stand
+/// in the kernel's module, 0 from its loading on, and a launch leaves its own at 0.
+inline constexpr int kCounters = 1 << 16;
+
+/// One 8-byte field of a kernel's parameter struct, and where a launch takes it from; a counter is the number
+/// of the launch's own.
 struct Parameter {
-  enum class Kind { pointer, size, stride, scalar_f32, scalar_i64 };
+  enum class Kind { pointer, size, stride, scalar_f32, scalar_i64, counter };
   Kind kind = Kind::pointer;
   int tensor = 0;  ///< pointer, size, stride: which of the program's tensors; scalar: which of its scalars
   int dim = 0;     ///< size, stride: which of that tensor's dims
@@ -53,6 +58,7 @@ struct KernelText {
   std::vector<TensorMap> maps;
   std::vector<int> zeroed = {};  ///< the program's tensors that a launch sets to 0: the kernel adds to them
   bool persistent = false;  ///< at most as many blocks as the device holds at a time; each visits more tiles
+  bool counter = false;     ///< of a persistent one: blocks draw the tiles that they visit
   int blocks = 1;           ///< resident blocks of a multiprocessor that the kernel is built for
   int cluster = 1;          ///< blocks of a cluster, which have the grid's tiles together
 };

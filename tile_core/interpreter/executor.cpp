@@ -54,15 +54,19 @@ void Executor::execute(const Inst& inst) {
 void Executor::loop(const Inst& inst, const Loop& o) {
   copy(inst, o.carried, o.parameters);
   std::int64_t end = run_.scalar(o.end);
-  std::int64_t step = o.axis == AxisId::none ? run_.scalar(o.step) : run_.program.axis(o.axis).extent;
+  const bool drawn = o.draws_its_starts();
+  std::int64_t step = drawn                    ? 0
+                      : o.axis == AxisId::none ? run_.scalar(o.step)
+                                               : run_.program.axis(o.axis).extent;
   std::int64_t ticket = o.first_ticket == ValueId::none ? 0 : run_.scalar(o.first_ticket);
-  for (std::int64_t start = run_.scalar(o.begin); start < end; start += step, ++ticket) {
+  for (std::int64_t start = run_.scalar(o.begin); start < end; ++ticket) {
     if (o.axis != AxisId::none) run_.set_start(o.axis, start);
     if (o.start != ValueId::none) run_.value(o.start) = {static_cast<double>(start)};
     if (o.ticket != ValueId::none) run_.value(o.ticket) = {static_cast<double>(ticket)};
     watcher_.iteration(instance_, inst, start);
     execute(o.body);
     copy(inst, o.body.yields, o.parameters);
+    start = drawn ? run_.scalar(o.parameters.front()) : start + step;
   }
   copy(inst, o.parameters, inst.results);
 }

@@ -24,10 +24,11 @@ struct InterpretOptions {
   Observer observer = {};   ///< empty: nobody looks on
 };
 
-/// Runs a verified program of any stage on the CPU, block after block. This is what the operations mean:
-/// elements are held as doubles and rounded to the dtype after each operation; f32 sums of dots go through
-/// fmaf in the axis' order. Outputs that tiles are added to start as 0. Throws UserError where an integer
-/// that its dtype, or a double, cannot hold is stored or counts as an index.
+/// Runs a verified program of any stage on the CPU, block after block; those that draw their tiles side by
+/// side. This is what the operations mean: elements are held as doubles and rounded to the dtype after each
+/// operation; f32 sums of dots go through fmaf in the axis' order. Outputs that tiles are added to start as
+/// 0. Throws UserError where an integer that its dtype, or a double, cannot hold is stored or counts as an
+/// index.
 ///
 /// From Stage::synced on shared memory is a machine that knows what has been written, waited for and made
 /// visible: a missing wait, barrier or fence throws InternalError that names both instructions. Barriers

@@ -44,6 +44,7 @@ std::vector<Instance*> Machine::enter_roles(const Roles& roles) {
       for (int i = 0; i < role.instances; ++i) {
         const int in_cluster = static_cast<int>(instances_.size()) * run_.cluster() + rank_;
         instances_.emplace_back(run_.program, in_cluster, number, role, i);
+        if (run_.program.launch.counter) instances_.back().name += fmt::format(" of block {}", run_.block());
         if (!run_.program.launch.cluster.alone())
           instances_.back().name += fmt::format(" of block {}", rank_);
       }
@@ -167,6 +168,10 @@ void Machine::execute(Instance& by, const Inst& inst, const PassTurn&) {
   next.clock.learn(by.own);
   next.passed = {"last", &inst, &by};
   by.turn = nullptr;
+}
+
+void Machine::execute(Instance&, const Inst& inst, const DrawTile& o) {
+  run_.value(inst.result()) = {static_cast<double>(run_.draw(run_.scalar(o.tiles)))};
 }
 
 }  // namespace tessera::interpreter

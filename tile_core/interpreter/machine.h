@@ -43,6 +43,7 @@ class Machine {
   void execute(Instance& by, const Inst& inst, const DotShared& o);
   void execute(Instance& by, const Inst& inst, const TakeTurn& o);
   void execute(Instance& by, const Inst& inst, const PassTurn& o);
+  void execute(Instance& by, const Inst& inst, const DrawTile& o);
   // machine_copies.cpp
   void execute(Instance& by, const Inst& inst, const CopyIn& o);
   void execute(Instance& by, const Inst& inst, const CommitCopies& o);

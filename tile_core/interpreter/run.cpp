@@ -122,6 +122,12 @@ std::int64_t Run::blocks() const {
   return (program.launch.persistent ? std::min(clusters, resident) : clusters) * cluster();
 }
 
+std::int64_t Run::draw(std::int64_t draws) {
+  const std::int64_t before = drawn_;
+  drawn_ = before + 1 >= draws ? 0 : before + 1;
+  return before;
+}
+
 void Run::enter_block(std::int64_t number) {
   frame_->block = number;
   for (auto axis = program.grid.rbegin(); axis != program.grid.rend(); ++axis) {

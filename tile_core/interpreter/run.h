@@ -88,6 +88,10 @@ class Run {
   std::int64_t blocks() const;
   /// Blocks of a cluster: their numbers follow each other.
   int cluster() const { return program.launch.cluster.blocks; }
+  /// The number of draws before, of so many; then this counts as one.
+  std::int64_t draw(std::int64_t draws);
+  /// The draws of a launch that are missing, or more than there should be; 0 where it may end.
+  std::int64_t drawn() const { return drawn_; }
   /// From here on the values are those of this frame.
   void use(Frame& frame) { frame_ = &frame; }
   /// Begins a block in this frame; while starts are implied, sets those of the grid.
@@ -118,6 +122,7 @@ class Run {
   std::int64_t tiles(AxisId axis) const;
 
   std::int64_t resident_;
+  std::int64_t drawn_ = 0;  // the counter
   Frame* frame_ = nullptr;
 };
 

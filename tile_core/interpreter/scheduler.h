@@ -10,7 +10,7 @@
 
 namespace tessera::interpreter {
 
-/// Runs instances of roles side by side: one at a time, each until it waits.
+/// Runs instances of roles side by side, of one block or several: one at a time, each until it waits.
 class Scheduler {
  public:
   Scheduler(Run& run, Order order, unsigned seed) : run_(run), order_(order), random_(seed) {}

@@ -13,6 +13,7 @@ bool Apart::have(ValueId value) const {
 
 /// The starts of the first and of number i differ by i growths: never by whole steps.
 bool Apart::iterate(const Loop& loop) const {
+  if (loop.draws_its_starts()) return varying_(loop.parameters.front());  // each number is drawn once
   const MaybeTerm grown = growth(loop.begin);
   if (!grown || grown->factor == 0 || varying_(loop.step)) return false;
   const Term step =
@@ -40,7 +41,8 @@ Apart::MaybeTerm Apart::growth(ValueId id) const {
   const Op& op = uses_.definer(id).op;
   if (holds_any<BlockIndex, ClusterRank>(op)) return Term{1};
   if (const Loop* loop = std::get_if<Loop>(&op)) {
-    return id == loop->start && !varying_(loop->step) ? growth(loop->begin) : std::nullopt;
+    const bool steps = id == loop->start && !loop->draws_its_starts() && !varying_(loop->step);
+    return steps ? growth(loop->begin) : std::nullopt;
   }
   if (const Cast* cast = std::get_if<Cast>(&op); cast != nullptr && is_integer(p_.type(cast->a).dtype))
     return growth(cast->a);

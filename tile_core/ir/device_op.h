@@ -210,6 +210,13 @@ struct PassTurn {
   bool operator==(const PassTurn&) const = default;
 };
 
+/// How many tiles all blocks of the launch have drawn before: the counter of the launch, which this adds 1 to
+/// at once. It comes round after `tiles` draws: then it is 0 for the next launch. From Stage::roled on.
+struct DrawTile {
+  ValueId tiles{};  ///< the number of draws, which is that of tiles
+  bool operator==(const DrawTile&) const = default;
+};
+
 /// Reduces what each warp holds along `axis`; the warps' results stand along the axis `warps` of the result.
 struct ReduceWarp {
   ReduceFn fn{};

@@ -14,7 +14,7 @@ using Op = std::variant<Constant, Scalar, Size, Index, Start, End, BlockIndex, B
                         Cast, Reduce, Dot, Load, Store, Loop, If, Convert, Roles, Channel, View, CopyIn,
                         CommitCopies, WaitCopies, Barrier, PassSlot, WriteShared, ReadShared, FenceShared,
                         CopyOut, CommitStores, WaitStores, DotShared, IssueDot, FenceDots, CommitDots,
-                        WaitDots, TakeTurn, PassTurn, ReduceWarp>;
+                        WaitDots, TakeTurn, PassTurn, DrawTile, ReduceWarp>;
 
 /// An operation, the values that it defines (a loop may define several, a statement none), and where it was
 /// written.

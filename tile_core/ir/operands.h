@@ -86,6 +86,8 @@ void for_each_operand(OpRef& op, Visit&& visit) {
           for (auto& id : o.carried) visit(id);
         } else if constexpr (std::is_same_v<O, CopyIn>) {
           detail::visit_subscripts(o.load.subscripts, visit), detail::visit_slot(o.to, visit);
+        } else if constexpr (std::is_same_v<O, DrawTile>) {
+          visit(o.tiles);
         } else if constexpr (std::is_same_v<O, WriteShared>) {
           detail::visit_slot(o.to, visit), visit(o.value);
         } else if constexpr (std::is_same_v<O, ReadShared>) {

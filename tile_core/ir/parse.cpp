@@ -30,6 +30,7 @@ void Parser::header() {
   lexer_.take();
   if (lexer_.accept("warps")) program_.launch.warps = lexer_.integer("the number of warps");
   program_.launch.persistent = lexer_.accept("persistent");
+  program_.launch.counter = lexer_.accept("counter");
   if (lexer_.accept("shared")) program_.launch.shared_bytes = lexer_.integer("bytes of shared memory");
   lexer_.expect("{");
 }

@@ -49,6 +49,7 @@ std::optional<Op> Parser::in_flight(std::string_view name) {
   if (name == "wait_dots") return WaitDots{pending_groups(), {}};  // line() reads the values
   if (name == "take_turn") return TakeTurn{};
   if (name == "pass_turn") return PassTurn{};
+  if (name == "draw_tile") return DrawTile{value()};
   return std::nullopt;
 }
 

@@ -66,6 +66,7 @@ void Printer::header() {
   text_ += fmt::format("program {} stage {}", p_.name, name_of(p_.stage));
   if (p_.launch.warps > 0) text_ += fmt::format(" warps {}", p_.launch.warps);
   if (p_.launch.persistent) text_ += " persistent";
+  if (p_.launch.counter) text_ += " counter";
   if (p_.launch.shared_bytes > 0) text_ += fmt::format(" shared {}", p_.launch.shared_bytes);
   text_ += " {\n";
   declarations();

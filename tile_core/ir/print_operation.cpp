@@ -94,6 +94,7 @@ std::string Printer::on_device(const Op& op) {
       },
       [&](const TakeTurn&) { return std::string("take_turn"); },
       [&](const PassTurn&) { return std::string("pass_turn"); },
+      [&](const DrawTile& o) { return fmt::format("draw_tile {}", value(o.tiles)); },
       [&](const ReduceWarp& o) {
         return fmt::format("reduce_warp_{}<{}> {} to {}", name_of(o.fn), axis(o.axis), value(o.a),
                            axis(o.warps));

@@ -61,7 +61,10 @@ struct LaunchInfo {
   int warps = 0;            ///< per block, from Stage::laid_out on; layouts outside roles speak of these
   Cluster cluster;          ///< from Stage::mapped on
   bool persistent = false;  ///< as many blocks as the device holds at a time; a loop visits all tiles
-  int shared_bytes = 0;     ///< from Stage::ready on
+  /// Of a persistent program whose blocks draw their next tile, from Stage::roled on by draw_tile; until then
+  /// its loop steps through the tiles as that of any other.
+  bool counter = false;
+  int shared_bytes = 0;  ///< from Stage::ready on
   bool operator==(const LaunchInfo&) const = default;
 };
 

@@ -200,12 +200,14 @@ struct Block {
 
 /// Runs `body` with the axis starting at begin, begin + step, ... below end; the step is the axis' extent, or
 /// a value where the loop steps through no axis. `carried` enter as `parameters`; what the body yields enters
-/// the next iteration, and is the loop's results.
+/// the next iteration, and is the loop's results. A loop through no axis without a step goes where its body
+/// says: the first value that it carries is begin, as a parameter the start, and as the body yields it the
+/// next.
 struct Loop {
   AxisId axis{};  ///< none: a loop over the tiles of the grid, from Stage::mapped on
   ValueId begin{};
   ValueId end{};
-  ValueId step = ValueId::none;  ///< only where there is no axis
+  ValueId step = ValueId::none;  ///< only where there is no axis; from Stage::roled on there need not be one
   bool pipelined = false;        ///< iterations may be overlapped
   ValueId start =
       ValueId::none;  ///< defined here: the axis' first index in this iteration, from Stage::mapped on
@@ -215,6 +217,8 @@ struct Loop {
   std::vector<ValueId> parameters;
   Block body;
   bool operator==(const Loop&) const = default;
+  /// Whether the body says where the next iteration starts.
+  bool draws_its_starts() const { return axis == AxisId::none && step == ValueId::none; }
 };
 
 /// Runs one of two blocks; its yields are the results. The condition is the same for all threads of the role.

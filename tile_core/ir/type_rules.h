@@ -18,6 +18,7 @@ class TypeRules {
   void pending_values_are_waited_for() const;
   void loop(const Loop& o) const;
   void loop_axis(const Loop& o) const;
+  void drawn_starts(const Loop& o) const;
   void carried(const Loop& o) const;
   void branch(const If& o) const;
   void roles(const Roles& o) const;

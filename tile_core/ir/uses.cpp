@@ -33,7 +33,9 @@ class Live {
   /// Whether a loop has to carry its i-th value, or a branch to yield it.
   bool carries(const Inst& inst, std::size_t i) const {
     const Loop* loop = std::get_if<Loop>(&inst.op);
-    return (*this)(inst.results[i]) || (loop != nullptr && (*this)(loop->parameters[i]));
+    if (loop == nullptr) return (*this)(inst.results[i]);
+    const bool starts = i == 0 && loop->draws_its_starts() && (*this)(inst);
+    return starts || (*this)(inst.results[i]) || (*this)(loop->parameters[i]);
   }
 
  private:

@@ -27,7 +27,8 @@ void Varying::visit(const Inst& inst) {
 }
 
 void Varying::visit(const Inst& inst, const Loop& loop) {
-  bool trips = (*this)(loop.begin) || (*this)(loop.end) || (*this)(loop.step);
+  bool trips = (*this)(loop.begin) || (*this)(loop.end) || (*this)(loop.step) ||
+               (loop.draws_its_starts() && (*this)(loop.body.yields.front()));
   mark(loop.start, (*this)(loop.begin) || (*this)(loop.step));
   mark(loop.ticket, (*this)(loop.first_ticket));
   for (std::size_t i = 0; i < loop.carried.size(); ++i) {

@@ -67,6 +67,7 @@ void verify(const Program& program) {
   verify_block(program, program.body, program.launch.warps);
   verify_cluster(program);
   verify_accumulation(program);
+  verify_drawing(program);
   if (program.stage < Stage::roled) return;
   verify_roles(program);
   verify_channels(program);

@@ -35,6 +35,8 @@ void verify_slots(const Program& program);
 void verify_passing(const Program& program);
 /// Outputs that tiles are added to: each tile once, whoever has it, and none is stored there.
 void verify_accumulation(const Program& program);
+/// Tiles that are drawn from a counter: each once, and all roles have the same.
+void verify_drawing(const Program& program);
 /// Blocks of a cluster, and the copies that they share.
 void verify_cluster(const Program& program);
 /// Places in shared memory: of Stage::ready.

@@ -62,6 +62,9 @@ class RoleRules {
   void in_role(const Role& role, const Inst& inst) const {
     if (role.elected && !one_thread_runs(inst))
       fail_verify(p_, inst, "an elected role runs scalars, passes slots and asks for bulk copies only");
+    const WriteShared* write = std::get_if<WriteShared>(&inst.op);
+    if (!role.elected && write != nullptr && p_.type(write->value).axes.empty())
+      fail_verify(p_, inst, "a scalar is written by one thread, that of an elected role");
     if (holds_any<TakeTurn, PassTurn>(inst.op) && role.instances == 1)
       fail_verify(p_, inst, "a role of one instance has no turns to take");
   }
@@ -69,8 +72,10 @@ class RoleRules {
   bool one_thread_runs(const Inst& inst) const {
     const CopyIn* copy = std::get_if<CopyIn>(&inst.op);
     if (copy != nullptr) return copy->kind == CopyKind::bulk;
-    if (holds_any<PassSlot, CopyOut, CommitStores, WaitStores>(inst.op)) return true;
-    return (is_pure(inst.op) || holds_any<Loop, If>(inst.op)) && is_scalar(p_, inst);
+    const WriteShared* write = std::get_if<WriteShared>(&inst.op);
+    if (write != nullptr) return p_.type(write->value).axes.empty();
+    if (holds_any<PassSlot, CopyOut, CommitStores, WaitStores, DrawTile>(inst.op)) return true;
+    return (is_pure(inst.op) || holds_any<Loop, If, ReadShared>(inst.op)) && is_scalar(p_, inst);
   }
 
   const Program& p_;

@@ -49,8 +49,8 @@ constexpr std::array kOperations = {
     Allowed{"wait_copies", Stage::synced},
     Allowed{"barrier", Stage::synced},
     Allowed{"pass_slot", Stage::roled},
-    Allowed{"write_shared", Stage::device},
-    Allowed{"read_shared", Stage::device},
+    Allowed{"write_shared", Stage::roled},
+    Allowed{"read_shared", Stage::roled},
     Allowed{"fence_shared", Stage::device},
     Allowed{"copy_out", Stage::device},
     Allowed{"commit_stores", Stage::device},
@@ -62,6 +62,7 @@ constexpr std::array kOperations = {
     Allowed{"wait_dots", Stage::device},
     Allowed{"take_turn", Stage::roled},
     Allowed{"pass_turn", Stage::roled},
+    Allowed{"draw_tile", Stage::roled},
     Allowed{"reduce_warp", Stage::device},
 };
 static_assert(kOperations.size() == std::variant_size_v<Op>);

@@ -56,7 +56,11 @@ void TypeRules::run() const {
       },
       [](const CommitStores&) {}, [](const WaitStores&) {}, [&](const DotShared& o) { dot_shared(o); },
       [&](const IssueDot& o) { issue_dot(o); }, [](const FenceDots&) {}, [](const CommitDots&) {},
-      [&](const WaitDots& o) { wait_dots(o); }, [](const TakeTurn&) {}, [](const PassTurn&) {});
+      [&](const WaitDots& o) { wait_dots(o); }, [](const TakeTurn&) {}, [](const PassTurn&) {},
+      [&](const DrawTile& o) {
+        scalar_index(o.tiles, "the number of tiles");
+        result_is(i64, {});
+      });
 }
 
 void TypeRules::results_are_as_many_as_the_operation_defines() const {
@@ -124,13 +128,20 @@ void TypeRules::loop(const Loop& o) const {
 
 void TypeRules::loop_axis(const Loop& o) const {
   if (o.axis == AxisId::none) {
-    if (o.step == ValueId::none) fail("a loop over no axis needs a step");
+    if (o.draws_its_starts()) return drawn_starts(o);
     scalar_index(o.step, "the step of a loop");
     return;
   }
   if (o.step != ValueId::none) fail("a loop over an axis steps by its extent");
   if (p_.axis(o.axis).kind != AxisKind::loop)
     fail(fmt::format("axis '{}' is not of kind loop", p_.axis(o.axis).name));
+}
+
+void TypeRules::drawn_starts(const Loop& o) const {
+  if (p_.stage < Stage::roled) fail("a loop over no axis needs a step");
+  if (o.carried.empty() || o.carried.front() != o.begin || type(o.begin) != Type{.dtype = i64})
+    fail("a loop without a step carries its begin first, an i64");
+  if (o.start != ValueId::none) fail("the start of a loop without a step is its first parameter");
 }
 
 void TypeRules::carried(const Loop& o) const {

@@ -247,7 +247,7 @@ class LowerRole {
         .axis = old.axis, .begin = b_.map(old.begin), .end = b_.map(old.end), .pipelined = old.pipelined};
     auto optional = [&](ValueId id) { return id == ValueId::none ? id : b_.map(id); };
     now.step = optional(old.step), now.first_ticket = optional(old.first_ticket);
-    now.start = b_.define(old.start, kIndex);
+    if (old.start != ValueId::none) now.start = b_.define(old.start, kIndex);
     if (old.ticket != ValueId::none) now.ticket = b_.define(old.ticket, kIndex);
     const std::vector<Carry> carries = carries_of(old);
     for (std::size_t i = 0; i < old.parameters.size(); ++i) {

@@ -23,8 +23,8 @@ class Starts {
       const Work work = work_of(p);
       const bool longest = longest_first(p, context, work);
       ValueId number = r.emit(walker_index(p.launch.cluster), kIndex, {});
-      starts_ =
-          longest ? emit_longest_first(r, number, work) : emit_plain_order(r, number, raster_of(p, context));
+      starts_ = longest ? emit_longest_first(r, number, work, context.schedule.grid == Grid::counter)
+                        : emit_plain_order(r, number, raster_of(p, context));
     }
     for (std::size_t i = 0; i < p.axes.size(); ++i) {
       if (p.axes[i].kind == AxisKind::all) starts_[static_cast<AxisId>(i)] = r.constant(0);
@@ -68,7 +68,7 @@ class Body : public IndexArithmetic<Body> {
 
 /// The same for a block that stays: a loop over the grid from its walker's number, in steps of the number of
 /// walkers.
-Program looped(Program p) {
+Program looped(Program p, bool counter) {
   Block once = std::exchange(p.body, {});
   const Op own = walker_index(p.launch.cluster);
   auto first =
@@ -91,6 +91,7 @@ Program looped(Program p) {
   loop.body = std::move(once);
   p.body.insts.push_back({{}, std::move(loop), {}});
   p.launch.persistent = true;
+  p.launch.counter = counter;
   return renumbered(std::move(p));
 }
 
@@ -130,7 +131,8 @@ Program map_grid(const Program& traced, const PassContext& context) {
     }
     return true;
   });
-  return is_persistent(in, context) ? looped(std::move(mapped)) : mapped;
+  const bool counter = context.schedule.grid == Grid::counter;
+  return is_persistent(in, context) ? looped(std::move(mapped), counter) : mapped;
 }
 
 }  // namespace tessera

@@ -32,8 +32,8 @@ class Plan {
 
   int stages() const { return stages_; }
 
-  /// Places the channels, then the barriers of those that roles pass; gives the bytes of all. The rings have
-  /// at most `stages` slots.
+  /// Places the channels, swizzled ones first, then the barriers of those that roles pass; gives the bytes of
+  /// all. The rings have at most `stages` slots.
   std::int64_t place(Program& p, int stages) const {
     std::int64_t total = 0;
     auto put = [&](int& offset, std::int64_t bytes, int alignment) {
@@ -44,11 +44,13 @@ class Plan {
     auto slots = [&](ValueId id) {
       return rings_.contains(id) ? std::min(stages, p_.type(id).slots) : p_.type(id).slots;
     };
-    for (Inst& inst : p.body.insts) {
-      Channel* channel = std::get_if<Channel>(&inst.op);
-      if (channel == nullptr) continue;
-      const ValueId id = inst.result();
-      put(channel->offset, slot_bytes(p_, p_.type(id), *channel) * slots(id), slot_alignment(*channel));
+    for (bool swizzled : {true, false}) {  // those begin at multiples of 1024 bytes at the most, these of 16
+      for (Inst& inst : p.body.insts) {
+        Channel* channel = std::get_if<Channel>(&inst.op);
+        if (channel == nullptr || (channel->swizzle > 0) != swizzled) continue;
+        const ValueId id = inst.result();
+        put(channel->offset, slot_bytes(p_, p_.type(id), *channel) * slots(id), slot_alignment(*channel));
+      }
     }
     for (Inst& inst : p.body.insts) {
       Channel* channel = std::get_if<Channel>(&inst.op);

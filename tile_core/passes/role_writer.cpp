@@ -62,15 +62,27 @@ ValueId RoleWriter::number_of_tile(ValueId ticket) {
   return b_.arithmetic(BinaryFn::add, b_.arithmetic(BinaryFn::mul, ticket, groups), instance_);
 }
 
-void RoleWriter::tile_loop(const Inst& inst, const Loop& old) {
-  Loop loop{
-      .axis = AxisId::none, .begin = b_.map(old.begin), .end = b_.map(old.end), .step = b_.map(old.step)};
-  if (alternates()) {
-    ValueId skipped = b_.arithmetic(BinaryFn::mul, instance_, loop.step);
-    loop.begin = b_.arithmetic(BinaryFn::add, loop.begin, skipped);
-    ValueId groups = b_.constant(sharing_.groups);
-    loop.step = b_.arithmetic(BinaryFn::mul, loop.step, groups);
+/// From which tile a role goes to which: groups that alternate visit every other one.
+void RoleWriter::walk(Loop& loop, const Loop& old) {
+  loop.begin = b_.map(old.begin);
+  loop.end = b_.map(old.end);
+  if (tiles_.drawn()) {
+    loop.begin = first_tile(loop.begin);
+    loop.carried.push_back(loop.begin);
+    loop.parameters.push_back(b_.define(old.start, kIndex));
+    return;
   }
+  loop.step = b_.map(old.step);
+  if (!alternates()) return;
+  ValueId skipped = b_.arithmetic(BinaryFn::mul, instance_, loop.step);
+  loop.begin = b_.arithmetic(BinaryFn::add, loop.begin, skipped);
+  ValueId groups = b_.constant(sharing_.groups);
+  loop.step = b_.arithmetic(BinaryFn::mul, loop.step, groups);
+}
+
+void RoleWriter::tile_loop(const Inst& inst, const Loop& old) {
+  Loop loop{.axis = AxisId::none};
+  walk(loop, old);
   const std::vector<const Loop*> loops = varying(old);
   if (!loops.empty() && alternates()) {
     throw UserError::format(
@@ -84,16 +96,18 @@ void RoleWriter::tile_loop(const Inst& inst, const Loop& old) {
     loop.parameters.push_back(b_.out().new_value(kIndex));
     bases_[inner] = loop.parameters.back();
   }
-  loop.start = b_.define(old.start, kIndex);
+  if (!tiles_.drawn()) loop.start = b_.define(old.start, kIndex);
   loop.ticket = b_.out().new_value(kIndex);
   Block* outer = b_.enter(&loop.body);
   tile_ = number_of_tile(loop.ticket);
+  if (tiles_.drawn()) begin_tile(loop.end, b_.map(old.step));
   block(old.body);
+  if (tiles_.drawn()) loop.body.yields.push_back(next_tile(loop.end));
   for (const Loop* inner : loops) loop.body.yields.push_back(bases_.at(inner));
   b_.enter(outer);
   tile_ = ValueId::none;
   Inst result{{}, {}, inst.loc};
-  for (std::size_t i = 0; i < loops.size(); ++i) result.results.push_back(b_.out().new_value(kIndex));
+  for (std::size_t i = 0; i < loop.carried.size(); ++i) result.results.push_back(b_.out().new_value(kIndex));
   result.op = std::move(loop);
   b_.add(std::move(result));
 }

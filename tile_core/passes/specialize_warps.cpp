@@ -95,6 +95,15 @@ class Producer : RoleWriter {
     }
   }
 
+  /// The next tile is asked for before the copies of this one, and passed on after them: they hide how long
+  /// the counter takes.
+  void begin_tile(ValueId tiles, ValueId walkers) override { next_ = tiles_.draw(b_, tiles, walkers); }
+  ValueId next_tile(ValueId tiles) override {
+    tiles_.pass(b_, next_, tiles, tile_);
+    return next_;
+  }
+
+  ValueId next_ = ValueId::none;    // tile, where they are drawn
   ValueId rank_ = ValueId::none;    // of this block in its cluster
   std::map<AxisId, AxisId> parts_;  // of axes, of what one block copies
 };
@@ -102,8 +111,9 @@ class Producer : RoleWriter {
 /// Warpgroups that do everything else.
 class Consumer : RoleWriter {
  public:
-  Consumer(RoleBuilder builder, const std::vector<Stream>& streams, Sharing sharing, AxisId rows)
-      : RoleWriter(std::move(builder), streams, sharing),
+  Consumer(RoleBuilder builder, const std::vector<Stream>& streams, Sharing sharing, DrawnTiles tiles,
+           AxisId rows)
+      : RoleWriter(std::move(builder), streams, sharing, tiles),
         rows_(b_, rows, sharing.row_groups(),
               instance_ = sharing.groups > 1 ? b_.out().new_value(kIndex) : ValueId::none) {}
 
@@ -203,6 +213,12 @@ class Consumer : RoleWriter {
     b_.replace(inst.result(), b_.emit(View{rows_.of(slot(stream), type)}, rows_.of(type), inst.loc));
   }
 
+  ValueId first_tile(ValueId own) override { return alternates() ? tiles_.first(b_, own, instance_) : own; }
+  ValueId next_tile(ValueId) override {
+    if (!alternates()) return tiles_.take(b_, tile_);
+    return tiles_.take(b_, b_.arithmetic(BinaryFn::add, tile_, b_.constant(1)));
+  }
+
   /// A slot goes back after the last instruction that reads it, or one that shares its barriers.
   void passed(const Inst& inst) override {
     for (const Stream& stream : streams_) {
@@ -248,11 +264,14 @@ Program specialize_warps(const Program& in, const PassContext& context) {
   out.body = {};
   out.types.clear();
   RoleBuilder shared = shared_part(in, out, streams);
+  const ValueId drawn =
+      in.launch.counter ? shared.emit(DrawnTiles::channel(), DrawnTiles::type()) : ValueId::none;
+  const DrawnTiles tiles(drawn, sharing.share == Share::alternate);
   const bool long_arithmetic = raster_of(in, context) > 1 || !in.launch.cluster.alone();
   const Registers registers = registers_for(sharing.groups, long_arithmetic, context.schedule.blocks);
   Roles roles;
-  roles.roles.push_back(Producer(shared, streams, sharing).role(registers.producer));
-  roles.roles.push_back(Consumer(shared, streams, sharing, rows_of(in)).role(registers.consumer));
+  roles.roles.push_back(Producer(shared, streams, sharing, tiles).role(registers.producer));
+  roles.roles.push_back(Consumer(shared, streams, sharing, tiles, rows_of(in)).role(registers.consumer));
   out.body.insts.push_back({{}, std::move(roles), {}});
   out.launch.warps = kGroupWarps * (1 + sharing.groups);
   return remove_unused(out);

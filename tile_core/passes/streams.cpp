@@ -7,6 +7,7 @@
 #include "tile_core/ir/varying.h"
 #include "tile_core/passes/cluster.h"
 #include "tile_core/passes/dot_path.h"
+#include "tile_core/passes/drawn_tiles.h"
 #include "tile_core/passes/store_slices.h"
 
 namespace tessera {
@@ -50,6 +51,10 @@ class Streams {
     std::int64_t total = 0;
     for (const Stream& stream : streams_)
       total += stream.type.slots * (slot_bytes(p_, stream.type, stream.channel) + kBarrierBytes);
+    if (p_.launch.counter) {
+      const Type drawn = DrawnTiles::type();
+      total += drawn.slots * (slot_bytes(p_, drawn, DrawnTiles::channel()) + kBarrierBytes);
+    }
     for_each_inst(p_.body, [&](const Inst& inst) {
       const Store* store = std::get_if<Store>(&inst.op);
       if (store == nullptr) return;

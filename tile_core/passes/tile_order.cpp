@@ -120,7 +120,8 @@ class PlainOrder : Emitter {
 
 class LongestFirst : Emitter {
  public:
-  LongestFirst(Rewriter& r, const Work& work) : Emitter(r, kCount), work_(work), rows_(tiles(work.axis)) {
+  LongestFirst(Rewriter& r, const Work& work, bool drawn)
+      : Emitter(r, kCount), work_(work), drawn_(drawn), rows_(tiles(work.axis)) {
     for (AxisId axis : p_.grid) {
       if (axis == work_.axis) continue;
       others_.push_back(axis);
@@ -132,12 +133,10 @@ class LongestFirst : Emitter {
   AxisStarts emit(ValueId block) {
     ValueId position = counted(block);
     if (others_.empty()) {
-      ValueId row = turned(position, rows_);
-      ValueId last = binary(BinaryFn::sub, rows_, constant(1));
-      set_position(work_.axis, work_.grows ? binary(BinaryFn::sub, last, row) : row);
+      set_position(work_.axis, from_longest(drawn_ ? position : turned(position, rows_)));
       return starts_;
     }
-    ValueId tile = turned(position, binary(BinaryFn::mul, columns_, rows_));
+    ValueId tile = drawn_ ? position : turned(position, binary(BinaryFn::mul, columns_, rows_));
     ValueId width = section();
     ValueId in_sections = binary(BinaryFn::mul, width, rows_);
     ValueId section = binary(BinaryFn::div, tile, in_sections);
@@ -146,9 +145,7 @@ class LongestFirst : Emitter {
     ValueId columns = binary(BinaryFn::min, width, binary(BinaryFn::sub, columns_, first));
     ValueId row = binary(BinaryFn::div, in_section, columns);
     ValueId column = binary(BinaryFn::add, first, rest(in_section, row, columns));
-    ValueId later = later_sections(section, width);
-    if (work_.grows) later = binary(BinaryFn::add, later, constant(1));
-    set_position(work_.axis, mirrored_where_odd(later, row, rows_));
+    set_position(work_.axis, drawn_ ? from_longest(row) : from_longest(row, later_sections(section, width)));
     split(column, others_);
     return starts_;
   }
@@ -157,6 +154,17 @@ class LongestFirst : Emitter {
   /// number mod divisor, where the quotient is known.
   ValueId rest(ValueId number, ValueId quotient, ValueId divisor) {
     return binary(BinaryFn::sub, number, binary(BinaryFn::mul, quotient, divisor));
+  }
+
+  /// The row of a number that counts from the longest on.
+  ValueId from_longest(ValueId number) {
+    if (!work_.grows) return number;
+    return binary(BinaryFn::sub, binary(BinaryFn::sub, rows_, constant(1)), number);
+  }
+  /// The same in a section, from the shortest on where an odd number of sections comes later.
+  ValueId from_longest(ValueId number, ValueId later) {
+    if (work_.grows) later = binary(BinaryFn::add, later, constant(1));
+    return mirrored_where_odd(later, number, rows_);
   }
 
   /// A number below `count`, counted from the other end where `turn` is odd.
@@ -221,6 +229,7 @@ class LongestFirst : Emitter {
   }
 
   const Work& work_;
+  bool drawn_;
   std::vector<AxisId> others_;
   ValueId rows_;                     // tiles of the axis along which the work differs
   ValueId columns_ = ValueId::none;  // of all others together
@@ -242,8 +251,8 @@ AxisStarts emit_plain_order(Rewriter& r, ValueId number, int raster) {
   return PlainOrder(r).emit(number, raster);
 }
 
-AxisStarts emit_longest_first(Rewriter& r, ValueId position, const Work& work) {
-  return LongestFirst(r, work).emit(position);
+AxisStarts emit_longest_first(Rewriter& r, ValueId position, const Work& work, bool drawn) {
+  return LongestFirst(r, work, drawn).emit(position);
 }
 
 }  // namespace tessera

@@ -24,7 +24,8 @@ AxisStarts emit_plain_order(Rewriter& r, ValueId number, int raster);
 /// share what the second-level cache holds; in it the axis is slowest. The last section goes from the longest
 /// tiles to the shortest, the one before it the other way, and so on: tiles of one step of the walkers are
 /// alike, also where a section ends. So are the walkers' sums, since in every second step they take their
-/// tiles in reverse.
-AxisStarts emit_longest_first(Rewriter& r, ValueId position, const Work& work);
+/// tiles in reverse. Of tiles that are `drawn` each goes to the first walker who is free, and every section
+/// from its longest tiles to its shortest.
+AxisStarts emit_longest_first(Rewriter& r, ValueId position, const Work& work, bool drawn);
 
 }  // namespace tessera

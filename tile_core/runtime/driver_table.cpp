@@ -27,12 +27,17 @@ Table functions_of(const SharedLibrary& cuda) {
   cuda.get(t.ctx_get_current, "cuCtxGetCurrent");
   cuda.get(t.ctx_set_current, "cuCtxSetCurrent");
   cuda.get(t.ctx_get_device, "cuCtxGetDevice");
+  cuda.get(t.ctx_synchronize, "cuCtxSynchronize");
   cuda.get(t.module_load_data_ex, "cuModuleLoadDataEx");
   cuda.get(t.module_get_function, "cuModuleGetFunction");
   cuda.get(t.module_unload, "cuModuleUnload");
   cuda.get(t.func_set_attribute, "cuFuncSetAttribute");
   cuda.get(t.occupancy_max_active_clusters, "cuOccupancyMaxActiveClusters");
   cuda.get(t.stream_is_capturing, "cuStreamIsCapturing");
+  cuda.get(t.stream_get_capture_info, "cuStreamGetCaptureInfo_v2");
+  cuda.get(t.stream_get_id, "cuStreamGetId");
+  cuda.get(t.user_object_create, "cuUserObjectCreate");
+  cuda.get(t.graph_retain_user_object, "cuGraphRetainUserObject");
   cuda.get(t.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode");
   cuda.get(t.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
   cuda.get(t.memset_d8_async, "cuMemsetD8Async");

@@ -1,8 +1,13 @@
 #pragma once
+#include <cstddef>
 #include <cuda.h>
 #include <string_view>
 
 namespace tessera::driver {
+
+/// Of CUDA 11.3 on; the header declares that of 12.3 alone.
+using StreamGetCaptureInfo = CUresult(CUstream, CUstreamCaptureStatus*, cuuint64_t* id, CUgraph*,
+                                      const CUgraphNode** dependencies, std::size_t* dependency_count);
 
 /// The functions of libcuda.so.1 that are called, by their exported names.
 struct Table {
@@ -18,12 +23,17 @@ struct Table {
   decltype(&::cuCtxGetCurrent) ctx_get_current = nullptr;
   decltype(&::cuCtxSetCurrent) ctx_set_current = nullptr;
   decltype(&::cuCtxGetDevice) ctx_get_device = nullptr;
+  decltype(&::cuCtxSynchronize) ctx_synchronize = nullptr;
   decltype(&::cuModuleLoadDataEx) module_load_data_ex = nullptr;
   decltype(&::cuModuleGetFunction) module_get_function = nullptr;
   decltype(&::cuModuleUnload) module_unload = nullptr;
   decltype(&::cuFuncSetAttribute) func_set_attribute = nullptr;
   decltype(&::cuOccupancyMaxActiveClusters) occupancy_max_active_clusters = nullptr;
   decltype(&::cuStreamIsCapturing) stream_is_capturing = nullptr;
+  StreamGetCaptureInfo* stream_get_capture_info = nullptr;
+  decltype(&::cuStreamGetId) stream_get_id = nullptr;
+  decltype(&::cuUserObjectCreate) user_object_create = nullptr;
+  decltype(&::cuGraphRetainUserObject) graph_retain_user_object = nullptr;
   decltype(&::cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode = nullptr;
   decltype(&::cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;
   decltype(&::cuMemsetD8Async) memset_d8_async = nullptr;

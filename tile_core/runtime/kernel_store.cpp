@@ -187,8 +187,8 @@ Store& store() {
 // Two texts never differ in the launch alone, but a mistake there must not mix two kernels up.
 std::string identity(const KernelText& text, const Target& target) {
   std::string id =
-      fmt::format("{} {} {} {} {} {} {}", sha256(text.text), text.name, text.threads, text.shared_bytes,
-                  target.arch, text.persistent ? text.blocks : 0, text.cluster);
+      fmt::format("{} {} {} {} {} {} {} {}", sha256(text.text), text.name, text.threads, text.shared_bytes,
+                  target.arch, text.persistent ? text.blocks : 0, text.counter, text.cluster);
   for (const TensorMap& map : text.maps)
     id += fmt::format(" {} {} {} {}", map.tensor, map.contiguous, fmt::join(map.box, ","), map.swizzle);
   return id;

@@ -111,8 +111,10 @@ void launch(const KernelText& kernel, const LoadedFunction& function, std::span<
   check_zeroed(kernel, tensors);
   const std::int64_t blocks = grid_size(kernel, tensors, function.residence);
   ParameterBlock block;
+  Counters::Taken counter;
   if (blocks > 0) {
-    pack(kernel, tensors, scalars, block);
+    if (kernel.counter) counter = function.counters->take(kernel.name, stream);
+    pack(kernel, tensors, scalars, block, counter.number);
     for (std::size_t i = 0; i < kernel.maps.size(); ++i) {
       const TensorMap& map = kernel.maps[i];
       encode_map(kernel, map, tensor_at(kernel, tensors, map.tensor), function.context, block.map(i));

@@ -17,8 +17,8 @@ namespace tessera {
 std::int64_t grid_size(const KernelText& kernel, std::span<const TensorView> tensors, Residence device = {});
 
 /// Launches a loaded kernel on `stream`, after setting the outputs that it adds to to 0; a grid of 0 blocks
-/// is no launch. Throws UserError where one of these overlaps another tensor, DriverError where the driver
-/// refuses.
+/// is no launch. One that draws its tiles has a counter for itself (counters.h). Throws UserError where an
+/// output that is added to overlaps another tensor, DriverError where the driver refuses.
 void launch(const KernelText& kernel, const LoadedFunction& function, std::span<const TensorView> tensors,
             std::span<const ScalarValue> scalars, CUstream_st* stream);
 

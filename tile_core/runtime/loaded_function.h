@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "tile_core/runtime/counters.h"
 #include "tile_core/runtime/cubin.h"
 
 struct CUctx_st;
@@ -31,6 +32,7 @@ struct LoadedFunction {
   CUfunc_st* handle = nullptr;
   CUctx_st* context = nullptr;
   Residence residence;
+  std::shared_ptr<Counters> counters = std::make_shared<Counters>();  ///< of one that draws its tiles
 };
 
 /// What must hold before the driver is asked to load: the image is a cubin that the device (compute

@@ -20,7 +20,7 @@ std::uint64_t scalar_at(const KernelText& kernel, std::span<const ScalarValue> s
 }
 
 std::uint64_t field(const KernelText& kernel, std::span<const TensorView> tensors,
-                    std::span<const ScalarValue> scalars, const Parameter& p) {
+                    std::span<const ScalarValue> scalars, int counter, const Parameter& p) {
   switch (p.kind) {
     case Parameter::Kind::pointer:
       return reinterpret_cast<std::uintptr_t>(tensor_at(kernel, tensors, p.tensor).data);
@@ -31,6 +31,8 @@ std::uint64_t field(const KernelText& kernel, std::span<const TensorView> tensor
     case Parameter::Kind::scalar_f32:
     case Parameter::Kind::scalar_i64:
       return scalar_at(kernel, scalars, p);
+    case Parameter::Kind::counter:
+      return static_cast<std::uint64_t>(counter);
   }
   throw InternalError::format("kernel {} has a parameter of no known kind", kernel.name);
 }
@@ -46,7 +48,7 @@ ScalarValue ScalarValue::i64(std::int64_t value) {
 }
 
 void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,
-          ParameterBlock& block) {
+          ParameterBlock& block, int counter) {
   const std::size_t of_maps = kernel.maps.size() * ParameterBlock::kMapFields;
   if (of_maps + kernel.parameters.size() > ParameterBlock::kMaxFields) {
     throw InternalError::format("kernel {} has {} maps and {} parameters, more than {} bytes", kernel.name,
@@ -55,7 +57,7 @@ void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::sp
   }
   block.count = of_maps;
   for (const Parameter& parameter : kernel.parameters) {
-    block.fields[block.count++] = field(kernel, tensors, scalars, parameter);
+    block.fields[block.count++] = field(kernel, tensors, scalars, counter, parameter);
   }
 }
 

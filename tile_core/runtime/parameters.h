@@ -32,8 +32,9 @@ struct ParameterBlock {
 };
 
 /// Fills the fields from a call's tensors and scalars, in the order of the program's declarations, and leaves
-/// room for the maps in front of them. Allocates nothing.
+/// room for the maps in front of them. `counter`: the number of the launch's own, where it draws tiles.
+/// Allocates nothing.
 void pack(const KernelText& kernel, std::span<const TensorView> tensors, std::span<const ScalarValue> scalars,
-          ParameterBlock& block);
+          ParameterBlock& block, int counter = 0);
 
 }  // namespace tessera

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kShares = {"automatic", "together", "turns", "alternate"};
 constexpr std::array kLags = {"automatic", "none", "one"};
-constexpr std::array kGrids = {"automatic", "once", "persistent"};
+constexpr std::array kGrids = {"automatic", "once", "persistent", "counter"};
 constexpr std::array kOrders = {"automatic", "plain", "longest"};
 
 /// A field as "name=value".
@@ -159,6 +159,15 @@ const std::array kFieldRules = {
                      bool broken = s.share == Share::alternate && (s.grid == Grid::once || !two);
                      return std::string(
                          broken ? "share is alternate, which needs two groups and a persistent grid" : "");
+                   }},
+    Rule<Schedule>{"blocks that draw tiles are alone",
+                   [](const Schedule& s) {
+                     bool broken = s.cluster > 1 && s.grid == Grid::counter;
+                     return broken ? fmt::format(
+                                         "cluster is {}, and grid=counter has each block draw a tile "
+                                         "of its own",
+                                         s.cluster)
+                                   : "";
                    }},
     Rule<Schedule>{"turns are taken around lagging dots",
                    [](const Schedule& s) {

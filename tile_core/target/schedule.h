@@ -14,15 +14,17 @@ namespace tessera {
 /// loops in turns, so that one's arithmetic runs under another's dots; or each on its own tile, so that one's
 /// stores run under the other's dots.
 enum class Share : std::uint8_t { automatic, together, turns, alternate };
-/// One block for every tile, or as many as the device holds, each of which visits every so-many-th tile.
-enum class Grid : std::uint8_t { automatic, once, persistent };
+/// One block for every tile, or as many as the device holds: each visits every so-many-th tile, or draws its
+/// next one from a counter when it begins the one before, so that who is done sooner has more.
+enum class Grid : std::uint8_t { automatic, once, persistent, counter };
 /// Whether a dot that depends on another of its iteration trails by one iteration, so that it runs under the
 /// arithmetic between them.
 enum class Lag : std::uint8_t { automatic, none, one };
 /// In which order a persistent grid visits its tiles: by number, the last axis fastest; or, where the tiles
 /// along one axis differ in work, from the longest to the shortest, in sections of the other axes whose
 /// operands the second-level cache holds (every second section the other way round, the last ends with the
-/// shortest). Where no loop's trips say that the work differs, longest is plain.
+/// shortest; of tiles that are drawn, each section begins with the longest). Where no loop's trips say that
+/// the work differs, longest is plain.
 enum class TileOrder : std::uint8_t { automatic, plain, longest };
 
 /// How a program is mapped to the machine; the program says what. Every field's default, `kAutomatic`, leaves

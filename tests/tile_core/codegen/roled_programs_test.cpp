@@ -42,6 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
         Subject{"twice_roles", {{{{"M", 11}, {"K", 16}}}, {{{"M", 16}, {"K", 104}}}}},
         Subject{"gemm_turns", {{{{"M", 150}, {"N", 48}, {"K", 16}}}, {{{"M", 64}, {"N", 40}, {"K", 136}}}}},
         Subject{"gemm_parts", {{{{"M", 150}, {"N", 48}, {"K", 16}}}, {{{"M", 300}, {"N", 40}, {"K", 136}}}}},
+        Subject{"gemm_counter",
+                {{{{"M", 150}, {"N", 48}, {"K", 16}}}, {{{"M", 300}, {"N", 40}, {"K", 136}}}}},
         Subject{"chain_lag", {{{{"S", 75}, {"T", 32}, {"D", 24}}}, {{{"S", 64}, {"T", 150}, {"D", 32}}}}}),
     [](const auto& info) { return info.param.program; });
 

@@ -74,7 +74,13 @@ std::vector<Subject> subjects() {
       attention("attention_64_causal_four_groups", true, 256, 64, 64, "stages=4 groups=4 share=together"),
       attention("attention_256_causal", true, 128, 64, 256, "stages=2 groups=2 share=turns"),
       attention("attention_64_four_groups_cluster", false, 256, 64, 64,
-                "stages=4 groups=4 share=together cluster=2")};
+                "stages=4 groups=4 share=together cluster=2"),
+      linear("linear_128x192_counter", bf16, 128, 192, "stages=4 share=alternate grid=counter"),
+      linear("linear_128x256_counter", bf16, 128, 256, "stages=4 share=together grid=counter"),
+      attention("attention_128_causal_counter", true, 128, 128, 128, "stages=2 share=turns grid=counter"),
+      attention("attention_64_causal_counter", true, 192, 128, 64,
+                "stages=4 groups=3 share=together grid=counter"),
+      attention("attention_256_causal_counter", true, 128, 64, 256, "stages=2 share=turns grid=counter")};
 }
 
 Subject named_subject(const std::string& name) {
@@ -134,6 +140,12 @@ TEST_P(RolesCompile, NothingIsComplainedOf) {
   EXPECT_GT(count(names, "UTMALDG"), 0);
   EXPECT_GT(count(names, "UTMASTG"), 0);
   EXPECT_GT(count(names, "STSM"), 0);
+}
+
+/// A block draws once for a tile, by one thread, and the number is read once by each role's threads.
+TEST_P(RolesCompile, TilesAreDrawnOnce) {
+  const bool counter = GetParam().schedule.find("grid=counter") != std::string::npos;
+  EXPECT_EQ(count(instructions(cubin_of(GetParam())), "ATOMG.E.INC.STRONG.GPU"), counter ? 1 : 0);
 }
 
 /// What the kernel's own text keeps to, so that ptxas finds a dot's registers and its group at once: the body

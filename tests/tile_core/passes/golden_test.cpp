@@ -31,7 +31,11 @@ INSTANTIATE_TEST_SUITE_P(
         Subject{"roles_attention", "roles_attention_causal"}, Subject{"roles_dual_gemm", "roles_dual_gemm"},
         Subject{"scattered_rows", "scattered_rows"}, Subject{"split_dot", "split_dot"},
         Subject{"roles_split_dot", "roles_split_dot"},
-        Subject{"roles_linear_gelu_cluster", "roles_linear_gelu", {.stages = 2, .cluster = 2}}),
+        Subject{"roles_linear_gelu_cluster", "roles_linear_gelu", {.stages = 2, .cluster = 2}},
+        Subject{"roles_linear_gelu_counter",
+                "roles_linear_gelu",
+                {.stages = 2, .share = Share::alternate, .grid = Grid::counter}},
+        Subject{"roles_attention_counter", "roles_attention_causal", {.stages = 2, .grid = Grid::counter}}),
     [](const auto& info) { return info.param.name; });
 
 /// tests/golden/tile_core/passes/<pass>/<program>.txt: what each pass leaves, and what the first one gets.

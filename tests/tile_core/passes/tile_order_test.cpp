@@ -186,6 +186,32 @@ TEST(TileOrder, BalancesCausalAttentionOverSections) {
   }
 }
 
+/// Every section from the longest to the shortest, with nothing turned: who is free takes the next.
+TEST(TileOrder, OfDrawnTilesBeginsEverySectionWithTheLongest) {
+  const Program p = mapped(causal_attention(), {.grid = Grid::counter});
+  EXPECT_TRUE(p.launch.counter);
+  const Sizes sizes = attention_sizes(64, 8192, 128);
+  expect_every_tile_once(p, sizes, 132);
+  const std::vector<Visit> all = test::visits(p, sizes, 1).front();
+  const std::size_t columns = 8, rows = 64;
+  ASSERT_EQ(all.size(), 2 * 32 * rows);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (i % (columns * rows) == 0) {
+      EXPECT_EQ(all[i].trips, all.front().trips) << "a section begins";
+    } else {
+      EXPECT_LE(all[i].trips, all[i - 1].trips) << i;
+    }
+  }
+}
+
+TEST_P(TileOrderOf, OfDrawnTilesOfOneAxisGoesFromTheLongestToTheShortest) {
+  const Program p = mapped(lone_triangle(GetParam()), {.grid = Grid::counter});
+  const Sizes sizes{{{"I", 64 * 25}, {"N", 64}, {"K", 64 * 25}}, {}};
+  for (std::int64_t blocks : {1, 2, 8}) expect_every_tile_once(p, sizes, blocks);
+  const std::vector<Visit> all = test::visits(p, sizes, 1).front();
+  for (std::size_t i = 1; i < all.size(); ++i) EXPECT_EQ(all[i].trips, all[i - 1].trips - 1);
+}
+
 TEST(TileOrder, SectionsFitTheCache) {
   const Program p = mapped(causal_attention());
   auto columns_of_first_section = [&](std::int64_t group) {  // tiles before the first of another row

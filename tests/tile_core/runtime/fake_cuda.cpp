@@ -134,6 +134,34 @@ CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
   return static_cast<CUresult>(state().capture_result);
 }
 
+// The graph that captures has the number of its stream; the id of a stream is its number, too.
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*,
+                                   CUgraph* graph, const CUgraphNode**, size_t*) {
+  *status = state().capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  *graph = reinterpret_cast<CUgraph>(stream);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+  *id = reinterpret_cast<std::uintptr_t>(stream);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectCreate(CUuserObject* object, void* data, CUhostFn destroy, unsigned, unsigned) {
+  state().destroyed.push_back([destroy, data] { destroy(data); });
+  *object = handle<CUuserObject>(state().destroyed.size());
+  return note("user object", state().user_object_result);
+}
+
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count, unsigned flags) {
+  return note(fmt::format("graph {} holds {} of object {} flags {}", reinterpret_cast<std::uintptr_t>(graph),
+                          count, reinterpret_cast<std::uintptr_t>(object), flags));
+}
+
+CUresult cuCtxSynchronize() {
+  return note("wait for the context");
+}
+
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   static CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::swap(current, *mode);

@@ -86,6 +86,15 @@ TEST(Schedule, AClusterIsOfTwoBlocks) {
   EXPECT_EQ(broken_fields({.cluster = 3}).front().sentence, "cluster is 3, and must be 1 to 2 or automatic");
 }
 
+TEST(Schedule, ACounterIsOfBlocksThatAreAlone) {
+  EXPECT_EQ(to_text(schedule_from_text("stages=2 groups=3 grid=counter order=longest")),
+            "stages=2 groups=3 grid=counter order=longest");
+  EXPECT_EQ(broken({.grid = Grid::counter}), Names());
+  EXPECT_EQ(broken({.grid = Grid::counter, .raster = 4}), Names());
+  EXPECT_EQ(broken_fields({.grid = Grid::counter, .cluster = 2}).front().sentence,
+            "cluster is 2, and grid=counter has each block draw a tile of its own");
+}
+
 TEST(Schedule, TheOrderOfTilesHasAText) {
   for (const char* text :
        {"order=plain", "order=longest", "stages=2 share=turns grid=persistent order=longest"})
@@ -99,7 +108,7 @@ TEST(Schedule, TheOrderOfTilesHasAText) {
         error.what(),
         "schedule 'order=shortest': expected 'automatic' or fields stages=, warps=, blocks=, vector=, "
         "groups=, raster=, cluster= with numbers, share=together|turns|alternate, lag=none|one, "
-        "grid=once|persistent, order=plain|longest, but got 'order=shortest'");
+        "grid=once|persistent|counter, order=plain|longest, but got 'order=shortest'");
   }
 }
 

@@ -1,6 +1,7 @@
 // Warps of a block that run programs of their own.
 /// The value of lane 0, known to be the same in all lanes.
 __device__ __forceinline__ int uniform(int x) { return __shfl_sync(0xffffffffu, x, 0); }
+__device__ __forceinline__ int64 uniform(int64 x) { return __shfl_sync(0xffffffffu, x, 0); }
 /// True in one lane of the warp, the same at every call.
 __device__ __forceinline__ bool elect() {
   unsigned chosen;

@@ -138,7 +138,8 @@ struct Cluster {
   ucontext_t scheduler;
   char error[1024] = "";
 };
-inline Cluster cluster;
+inline Cluster cluster;              // that of the running thread
+inline unsigned* counter = nullptr;  // that the launch draws its tiles from
 
 inline Block& block_of(int rank) {
   return cluster.blocks[static_cast<std::size_t>(rank)];

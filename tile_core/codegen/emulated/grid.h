@@ -1,4 +1,4 @@
-// Runs the blocks of a grid, one cluster after another.
+// Runs the blocks of a grid, one cluster after another, or several side by side.
 namespace emulated {
 
 void end_cluster_round();
@@ -85,46 +85,91 @@ inline void check_ended() {
   }
 }
 
-/// Runs the fibers in turn until all have ended, or none can go on.
-inline void run_cluster() {
+/// Lets every fiber of the cluster go on once; returns how many have ended.
+inline int run_round() {
   const int threads = block().threads, all = threads * static_cast<int>(cluster.blocks.size());
-  for (int ended = 0; ended < all;) {
-    ended = 0;
-    const unsigned before = cluster.steps;
-    for (int i = 0; i < all; ++i) {
-      const int next = block().late ? i : all - 1 - i;
-      cluster.running = next / threads;
-      block().running = next % threads;
-      if (!self().ended) swapcontext(&cluster.scheduler, &self().context);
-      if (cluster.error[0] != 0) return;
-      ended += self().ended ? 1 : 0;
-    }
-    if (ended < all && cluster.steps == before) return report_deadlock(ended, all);
+  int ended = 0;
+  for (int i = 0; i < all && cluster.error[0] == 0; ++i) {
+    const int next = block().late ? i : all - 1 - i;
+    cluster.running = next / threads;
+    block().running = next % threads;
+    if (!self().ended) swapcontext(&cluster.scheduler, &self().context);
+    ended += self().ended ? 1 : 0;
   }
+  return ended;
+}
+
+inline void check_blocks_ended() {
   for (const Block& b : cluster.blocks) {
     cluster.running = b.rank;
     check_ended();
   }
 }
 
-/// Runs every block; returns what went wrong, or null.
-inline const char* run_grid() {
-  const std::size_t bytes = static_cast<std::size_t>(block().threads) * kStackBytes;
-  const std::size_t blocks = cluster.blocks.size();
-  void* stacks = mmap(nullptr, bytes * blocks, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (stacks == MAP_FAILED) return "no memory for the stacks of a block's threads";
-  for (int64 first = 0; first < block().count && cluster.error[0] == 0; first += static_cast<int64>(blocks)) {
-    for (std::size_t rank = 0; rank < blocks; ++rank) {
-      cluster.running = cluster.blocks[rank].rank = static_cast<int>(rank);
-      start_block(first + cluster.running, static_cast<char*>(stacks) + rank * bytes);
+/// Runs clusters side by side, in rounds, until all their fibers have ended, or none can go on. The one that
+/// something went wrong in is the running one in the end.
+inline void run_clusters(std::vector<Cluster>& clusters) {
+  const int threads = clusters.front().blocks.front().threads;
+  const int all = threads * static_cast<int>(clusters.front().blocks.size() * clusters.size());
+  for (int ended = 0; ended < all;) {
+    ended = 0;
+    bool moved = false;
+    for (Cluster& next : clusters) {
+      std::swap(cluster, next);
+      const unsigned before = cluster.steps;
+      ended += run_round();
+      moved = moved || cluster.steps != before;
+      if (cluster.error[0] != 0) return;
+      std::swap(cluster, next);
     }
-    cluster.whole = Meeting();
-    cluster.alive = block().threads * static_cast<int>(blocks);
-    run_cluster();
-    cluster.running = 0;
+    if (ended == all || moved) continue;
+    std::swap(cluster,
+              *std::find_if(clusters.begin(), clusters.end(), [](const Cluster& c) { return c.alive > 0; }));
+    return report_deadlock(ended, all);
   }
-  munmap(stacks, bytes * blocks);
+  for (Cluster& next : clusters) {
+    std::swap(cluster, next);
+    check_blocks_ended();
+    if (cluster.error[0] != 0) return;
+    std::swap(cluster, next);
+  }
+}
+
+inline void start_cluster(int64 first_block, char* stacks) {
+  const std::size_t bytes = static_cast<std::size_t>(block().threads) * kStackBytes;
+  for (std::size_t rank = 0; rank < cluster.blocks.size(); ++rank) {
+    cluster.running = cluster.blocks[rank].rank = static_cast<int>(rank);
+    start_block(first_block + cluster.running, stacks + rank * bytes);
+  }
+  cluster.running = 0;
+  cluster.whole = Meeting();
+  cluster.alive = block().threads * static_cast<int>(cluster.blocks.size());
+}
+
+/// Runs every block, so many clusters at a time; returns what went wrong, or null.
+inline const char* run_grid(int64 side_by_side) {
+  const std::size_t bytes = static_cast<std::size_t>(block().threads) * kStackBytes * cluster.blocks.size();
+  const std::size_t all = bytes * static_cast<std::size_t>(side_by_side);
+  char* stacks = static_cast<char*>(
+      mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (stacks == MAP_FAILED) return "no memory for the stacks of a block's threads";
+  const Cluster fresh = cluster;
+  const int64 count = block().count, blocks = static_cast<int64>(cluster.blocks.size());
+  counter = nullptr;
+  for (int64 first = 0; first < count && cluster.error[0] == 0;) {
+    std::vector<Cluster> clusters;
+    for (; static_cast<int64>(clusters.size()) < side_by_side && first < count; first += blocks) {
+      cluster = fresh;
+      start_cluster(first, stacks + bytes * clusters.size());
+      clusters.push_back(std::move(cluster));
+    }
+    cluster = fresh;
+    run_clusters(clusters);
+  }
+  munmap(stacks, all);
+  if (cluster.error[0] == 0 && counter != nullptr && *counter != 0)
+    std::snprintf(cluster.error, sizeof cluster.error, "%s ends and leaves its counter at %u",
+                  fresh.blocks.front().kernel, *counter);
   return cluster.error[0] == 0 ? nullptr : cluster.error;
 }
 

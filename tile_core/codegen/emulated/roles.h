@@ -2,6 +2,9 @@
 inline int uniform(int x) {
   return x;
 }
+inline int64 uniform(int64 x) {
+  return x;
+}
 /// PTX ISA, "elect.sync": the leader is one of the members, the same for the same members.
 inline bool elect() {
   return emulated::block().running % emulated::kLanes == 0;

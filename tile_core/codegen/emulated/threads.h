@@ -59,11 +59,12 @@ inline bool any_of_warp(bool x, const emulated::Place& place = emulated::Place::
 }
 
 /// A function of the kernel's name that runs the whole grid on a host: `tensors` are the first byte and the
-/// one after the last of each tensor. Returns what went wrong, or null.
+/// one after the last of each tensor; so many clusters run side by side. Returns what went wrong, or null.
 #define TESSERA_CLUSTER_KERNEL(name, threads_per_block, blocks_per_multiprocessor, blocks_per_cluster) \
   static void name##_thread(const Parameters& p);                                                      \
   extern "C" const char* name(const void* parameters, int64 blocks, int64 shared_bytes,                \
-                              const void* const* tensors, int64 tensor_count, int late) {              \
+                              const void* const* tensors, int64 tensor_count, int late,                \
+                              int64 side_by_side) {                                                    \
     emulated::Block first;                                                                             \
     first.kernel = #name;                                                                              \
     first.body = [](const void* p) { name##_thread(*static_cast<const Parameters*>(p)); };             \
@@ -76,7 +77,7 @@ inline bool any_of_warp(bool x, const emulated::Place& place = emulated::Place::
     first.shared_bytes = static_cast<std::size_t>(shared_bytes);                                       \
     emulated::cluster = emulated::Cluster();                                                           \
     emulated::cluster.blocks.assign(blocks_per_cluster, first);                                        \
-    return emulated::run_grid();                                                                       \
+    return emulated::run_grid(side_by_side);                                                           \
   }                                                                                                    \
   static void name##_thread(const Parameters& p)
 #define TESSERA_KERNEL(name, threads_per_block, blocks_per_multiprocessor) \
