@@ -85,7 +85,7 @@ Counters::Taken Counters::take(const std::string& kernel, CUstream_st* stream) {
                                                               CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
   if (created != CUDA_SUCCESS) free(taken.number);
   driver::check(created, "cuUserObjectCreate", "having a graph give a counter back");
-  held.release();  // the object's
+  static_cast<void>(held.release());  // the object's
   driver::check(driver::table().graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE),
                 "cuGraphRetainUserObject", "having a graph hold a counter");
   return taken;

@@ -76,6 +76,7 @@ TEST_F(KernelStore, TheSameTextLaunchedInAnotherWayIsAnotherKernel) {
   EXPECT_TRUE(differs([](KernelText& k) { k.maps[0].tensor = 1; }));
   EXPECT_TRUE(differs([](KernelText& k) { k.maps.clear(); }));
   EXPECT_TRUE(differs([](KernelText& k) { k.persistent = true; }));
+  EXPECT_TRUE(differs([](KernelText& k) { k.counter = true; }));
 }
 
 TEST_F(KernelStore, OffTakesFromTheCacheAndNeverCompiles) {
