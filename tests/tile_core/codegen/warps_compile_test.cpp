@@ -130,6 +130,19 @@ void expect_offered_are_clean(const ops::Operator& op, const ops::Problem& probl
   EXPECT_GT(fitting, 0);
 }
 
+/// Of rows that begin between words too, 16 bytes are read and written at a time.
+TEST_P(WarpCode, OfRowsBetweenWordsReadsWordsAround) {
+  const TensorFacts matrix = tensor(bf16, 1, 2);
+  const std::string code = code_of(ops::linear(), linear_facts(bf16, {matrix, matrix}),
+                                   {{"m", 64}, {"n", 64}, {"k", 64}}, {.stages = 2, .warps = 4}, target());
+  for (const char* access : {"LDG", "STS"}) {
+    const std::map<std::string, int> all = counted(code, {access});
+    EXPECT_FALSE(all.empty());
+    for (const auto& [name, count] : all)
+      EXPECT_NE(name.find(".128"), std::string::npos) << count << " times " << name;
+  }
+}
+
 TEST_P(WarpCode, OfOfferedLinearIsClean) {
   for (int alignment : {2, 4, 16}) {
     TensorFacts matrix = tensor(bf16, 1, alignment);
@@ -150,6 +163,16 @@ TEST_P(WarpCode, OfOfferedLinearInTf32IsClean) {
       if (keeps != 0) problem.facts.tensors.push_back(matrix);
       expect_offered_are_clean(ops::linear(), problem, target());
     }
+  }
+}
+
+TEST_P(WarpCode, OfOfferedAttentionOfUnalignedRowsIsClean) {
+  for (int alignment : {2, 4}) {
+    TensorFacts matrix = tensor(f16, 3, alignment);
+    ops::Problem problem{
+        {.tensors = {matrix, matrix, matrix, matrix, tensor(f32, 2)}, .flags = {{"causal", 1}, {"mask", 0}}},
+        {{"I", 4001}, {"D", 102}, {"E", 102}}};
+    expect_offered_are_clean(ops::attention(), problem, target());
   }
 }
 

@@ -6,6 +6,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/emulated_result.h"
 #include "tile_core/dsl/math.h"
+#include "tile_core/ir/print.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/pipeline.h"
 
@@ -165,6 +166,20 @@ TEST(WarpDots, TakeTensorsThatNothingIsKnownOf) {
   for (test::Arrangement arrangement : test::kArrangements)
     is_right(product({32, 64, 32, 4}), {{{"M", 37}, {"N", 67}, {"K", 51}}},
              {.schedule = {.warps = 4}, .arrangement = arrangement, .target = ampere()}, 0x1p-7);
+}
+
+/// Of rows that begin at any element accesses of 16 bytes are made from the words around them; of rows that
+/// begin at words, 4 bytes are copied asynchronously.
+TEST(WarpDots, CopyRowsAsTheyBegin) {
+  const Program program = product({32, 64, 32, 4});
+  const Setting setting{.schedule = {.warps = 4}, .target = ampere()};
+  for (const auto& [K, copy] : {std::pair(51, "copy_realigned"), {54, "copy_async"}, {56, "copy_async"}}) {
+    const Call call{{{"M", 37}, {"N", 67}, {"K", K}}};
+    const std::string text = to_text(lower(program, context_of(program, call, setting)));
+    EXPECT_NE(text.find(fmt::format("{} a", copy)), std::string::npos) << text;
+    EXPECT_NE(text.find(K == 54 ? "vector 2" : "vector 8"), std::string::npos) << text;
+    is_right(program, call, setting, 0x1p-7);
+  }
 }
 
 /// out = (a b^T) c, step by step of j.
