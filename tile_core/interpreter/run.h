@@ -90,7 +90,7 @@ class Run {
   int cluster() const { return program.launch.cluster.blocks; }
   /// The number of draws before, of so many; then this counts as one.
   std::int64_t draw(std::int64_t draws);
-  /// The draws of a launch that are missing, or more than there should be; 0 where it may end.
+  /// Where the counter stands: at 0 again once there have been as many draws as there should be.
   std::int64_t drawn() const { return drawn_; }
   /// From here on the values are those of this frame.
   void use(Frame& frame) { frame_ = &frame; }

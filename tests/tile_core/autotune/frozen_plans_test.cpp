@@ -24,9 +24,12 @@ TEST_F(FrozenPlansTest, ComeBackForTheirVeryShape) {
   FrozenPlans written;
   written.add(linear_key(64, 64, 64), variant(16));
   written.add(linear_key(1, 64, 64), std::nullopt);
+  const Variant drawn{{{"m", 128}, {"n", 256}, {"k", 64}}, {.stages = 4, .groups = 2, .grid = Grid::counter}};
+  written.add(linear_key(128, 64, 64), drawn);
   written.write(path("plans.json"));
   const FrozenPlans read = FrozenPlans::from_file(path("plans.json"));
-  EXPECT_EQ(read.size(), 2U);
+  EXPECT_EQ(read.size(), 3U);
+  EXPECT_EQ(*read.find(linear_key(128, 64, 64)), drawn);
   ASSERT_NE(read.find(linear_key(64, 64, 64)), nullptr);
   EXPECT_EQ(*read.find(linear_key(64, 64, 64)), variant(16));
   EXPECT_EQ(*read.find(linear_key(1, 64, 64)), std::nullopt);
