@@ -16,7 +16,7 @@ namespace tessera::native {
 namespace {
 
 bool is_empty(const AttentionArguments& a) {
-  return a.query.numel() == 0 || a.value.numel() == 0;
+  return a.query.sym_numel() == 0 || a.value.sym_numel() == 0;
 }
 
 /// Whether ATen's fused operators answer wrongly, or not at all.
@@ -27,7 +27,7 @@ bool fails_fused(const AttentionArguments& a) {
 /// Scores are held; takes what the fused operators do not.
 at::Tensor by_products(const AttentionArguments& a) {
   const std::optional<at::Tensor> mask = a.has_mask() ? added_mask(*a.mask, a.query) : a.mask;
-  if (a.key.size(1) == 0) {  // a number by which ATen's formula divides, too; the result is empty
+  if (a.key.sym_size(1) == 0) {  // a number by which ATen's formula divides, too; the result is empty
     const at::Tensor scores = at::matmul(a.query, a.key.transpose(-2, -1));
     return at::matmul(a.has_mask() ? scores + *mask : scores, a.value);
   }
@@ -38,12 +38,12 @@ at::Tensor by_products(const AttentionArguments& a) {
 /// As ATen's fused kernels want it: [S_q, S_k] or more dims, of which the last is not broadcast.
 std::optional<at::Tensor> fused_mask(const AttentionArguments& a) {
   if (!a.has_mask()) return a.mask;
-  const int64_t keys = a.key.size(2);
-  if (a.mask->dim() < 2) return a.mask->expand({1, keys}).contiguous();
-  if (a.mask->size(-1) == keys) return a.mask;
-  std::vector<int64_t> sizes = a.mask->sizes().vec();
+  const c10::SymInt keys = a.key.sym_size(2);
+  if (a.mask->dim() < 2) return a.mask->expand_symint({1, keys}).contiguous();
+  if (a.mask->sym_size(-1) == keys) return a.mask;
+  std::vector<c10::SymInt> sizes = a.mask->sym_sizes().vec();
   sizes.back() = keys;
-  return a.mask->expand(sizes).contiguous();
+  return a.mask->expand_symint(sizes).contiguous();
 }
 
 at::Tensor by_fused(const AttentionArguments& a, const std::optional<at::Tensor>& mask) {
@@ -52,9 +52,11 @@ at::Tensor by_fused(const AttentionArguments& a, const std::optional<at::Tensor>
 }
 
 /// Whether ATen runs cuDNN, to which it gives a large finite number in place of -inf: a row that the mask
-/// hides whole would see every key (https://github.com/pytorch/pytorch/issues/177842).
+/// hides whole would see every key (https://github.com/pytorch/pytorch/issues/177842). Of a call that is
+/// traced it may.
 bool shows_hidden_rows(const AttentionArguments& a, const std::optional<at::Tensor>& mask) {
   if (!mask.has_value() || !a.query.is_cuda() || a.query.element_size() != 2) return false;
+  if (a.query.key_set().has(c10::DispatchKey::Python)) return true;
   return at::_fused_sdp_choice(a.query, a.key, a.value, mask, a.dropout_p, a.is_causal, a.scale,
                                a.enable_gqa) == static_cast<int64_t>(at::SDPBackend::cudnn_attention);
 }

@@ -10,9 +10,9 @@
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
-#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "registration/native/native.h"
 
@@ -109,17 +109,22 @@ Gradients efficient_backward(const AttentionArguments& a, const AttentionOutputs
 
 at::Tensor aligned(const at::Tensor& t) {
   constexpr int64_t kBytes = 16;
-  if (!t.is_cuda() || !t.has_storage()) return t;
-  const int64_t size = t.element_size();
-  const bool dense_rows = t.size(t.dim() - 1) <= 1 || t.stride(t.dim() - 1) == 1;
+  const bool traced = t.key_set().has(c10::DispatchKey::Python);
+  if (!t.is_cuda() || !t.has_storage() || traced) return t;
+  const int64_t size = t.element_size(), last = t.dim() - 1;
+  const bool dense_rows = t.size(last) <= 1 || t.stride(last) == 1;
   bool good = dense_rows && reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
-  for (int64_t dim = 0; dim < t.dim() - 1; ++dim)
-    good = good && (t.size(dim) <= 1 || t.stride(dim) * size % kBytes == 0);
-  return good ? t : t.clone(at::MemoryFormat::Contiguous);
+  std::vector<int64_t> strides = t.strides().vec();
+  for (int64_t dim = 0; dim < last; ++dim) {
+    if (t.size(dim) == 1 && t.stride(dim) * size % kBytes != 0) strides[dim] = kBytes;  // ATen asks it, too
+    good = good && strides[dim] * size % kBytes == 0;
+  }
+  if (!good) return t.clone(at::MemoryFormat::Contiguous);
+  return strides == t.strides() ? t : t.as_strided(t.sizes(), strides);
 }
 
 bool fits_grid(const AttentionArguments& a) {
-  return a.query.is_cpu() || std::max(a.query.size(0), a.query.size(1)) <= kMostOfAGrid;
+  return a.query.is_cpu() || (a.query.sym_size(0) <= kMostOfAGrid && a.query.sym_size(1) <= kMostOfAGrid);
 }
 
 bool aten_is_wrong(const AttentionArguments& a) {

@@ -233,6 +233,7 @@ void CallMaker::attention() {
     tensor(shape, c_.of({at::kBool, dtype_}));
   }
   const bool grouped = G != H || flags.has_logsumexp;  // flash_attention always shares heads
+  call_.has_products = true;
   call_.terms = 1;
   call_.gradient_terms *= std::max(1.0, std::abs(flags.scale.value_or(1)));
   call_.text =

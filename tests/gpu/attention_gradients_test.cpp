@@ -75,6 +75,17 @@ TEST(GradientBugs, B47_MasksOfBroadcastKeysAndHiddenRows) {
   set_policy({});
 }
 
+/// Strides of dims of size 1, which nothing is multiplied with but which ATen's kernels want to be aligned.
+TEST(GradientBugs, B20_OneHeadOfAnyStride) {
+  TESSERA_NEEDS_GPU();
+  for (const at::ScalarType dtype : kDtypes) {
+    Tensors t = heads(dtype, 2, 1, 1, 61, 61, 184);
+    for (at::Tensor& x : t) x = x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+    ASSERT_EQ(t[1].stride(1), 1);
+    expect_gradients(attention(c10::str("one head of ", dtype), false, t));
+  }
+}
+
 TEST(GradientBugs, B53_SharedKeysGetTheSum) {
   TESSERA_NEEDS_GPU();
   for (const at::ScalarType dtype : {at::kFloat, at::kHalf}) {
