@@ -179,6 +179,15 @@ TEST_P(Values, B31_Fp32ProductsKeepTheirBits) {
 
 // ---- softmax ----
 
+/// Where all products are alike, so is what each addition rounds: it adds up.
+TEST_P(Values, LongSumsOfEqualProducts) {
+  for (const int64_t depth : {118, 1000}) {
+    const Tensor x = at::full({2, depth}, 1.3701), w = at::full({3, depth}, 1.3913);
+    const Tensor exact = at::linear(x.to(at::kDouble), w.to(at::kDouble));
+    EXPECT_NEAR_TENSOR(tessera::linear(x, w), exact, 1e-6 * exact[0][0].item<double>()) << depth;
+  }
+}
+
 TEST_P(Values, SoftmaxOverEveryDimOfEveryLayout) {
   const Tensor base = at::randn({2, 3, 4, 5});
   for (const std::vector<int64_t>& order :

@@ -105,7 +105,7 @@ void Emitter::emit_dot(const Inst& inst, const DotShared& o) {
     close();
     close();
   };
-  if (summands == extent) {
+  if (summands == 0) {
     add_products(result, fmt::format("int k = 0; k < {}", extent));
   } else {
     text_ += "#pragma unroll 1\n";

@@ -83,7 +83,7 @@ Elements dot(Run& run, const std::vector<AxisId>& axes, const Tile& a, const Til
   };
   const int extent = run.program.axis(axis).extent;
   const int summands = dot_summands(kind.a, kind.b, kind.precision, extent);
-  if (summands == extent) {
+  if (summands == 0) {
     add_lanes(0, extent, sums);
     return {sums.begin(), sums.end()};
   }
