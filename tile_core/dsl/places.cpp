@@ -168,8 +168,9 @@ std::optional<Places::Range> Places::range(const Subscript& s) const {
     return at ? std::optional(Range{*at, *at + 1}) : std::nullopt;
   }
   const double tile = p_.axis(s.axis).extent;
-  if (p_.axis(s.axis).kind != AxisKind::loop)
-    return Range{0, p_.axis(s.axis).kind == AxisKind::all ? tile : kInfinity};
+  const AxisKind kind = p_.axis(s.axis).kind;
+  if (kind == AxisKind::all) return Range{0, tile};
+  if (kind != AxisKind::loop) return Range{0, kInfinity};
   const Loop& loop = *loops_.at(s.axis);
   const std::optional<double> begin = number(loop.begin), end = number(loop.end);
   if (!begin) return std::nullopt;
