@@ -1,3 +1,4 @@
+#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/_scaled_dot_product_attention_math.h>
@@ -8,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "registration/gradients/derivatives.h"
 #include "registration/native/composed_attention.h"
 #include "registration/native/fused_attention.h"
 #include "registration/native/native.h"
@@ -29,7 +31,7 @@ at::Tensor by_products(const AttentionArguments& a) {
   const std::optional<at::Tensor> mask = a.has_mask() ? added_mask(*a.mask, a.query) : a.mask;
   if (a.key.sym_size(1) == 0) {  // a number by which ATen's formula divides, too; the result is empty
     const at::Tensor scores = at::matmul(a.query, a.key.transpose(-2, -1));
-    return at::matmul(a.has_mask() ? scores + *mask : scores, a.value);
+    return at::matmul(a.has_mask() ? (scores + *mask).to(a.value.scalar_type()) : scores, a.value);
   }
   return std::get<0>(at::_scaled_dot_product_attention_math(a.query, a.key, a.value, mask, a.dropout_p,
                                                             a.is_causal, {}, a.scale, a.enable_gqa));
@@ -47,16 +49,17 @@ std::optional<at::Tensor> fused_mask(const AttentionArguments& a) {
 }
 
 at::Tensor by_fused(const AttentionArguments& a, const std::optional<at::Tensor>& mask) {
-  return at::scaled_dot_product_attention(aligned(a.query), aligned(a.key), aligned(a.value), mask,
-                                          a.dropout_p, a.is_causal, a.scale, a.enable_gqa);
+  return at::scaled_dot_product_attention(a.query, a.key, a.value, mask, a.dropout_p, a.is_causal, a.scale,
+                                          a.enable_gqa);
 }
 
 /// Whether ATen runs cuDNN, to which it gives a large finite number in place of -inf: a row that the mask
 /// hides whole would see every key (https://github.com/pytorch/pytorch/issues/177842). Of a call that is
-/// traced it may.
+/// traced or transformed it may.
 bool shows_hidden_rows(const AttentionArguments& a, const std::optional<at::Tensor>& mask) {
   if (!mask.has_value() || !a.query.is_cuda() || a.query.element_size() != 2) return false;
-  if (a.query.key_set().has(c10::DispatchKey::Python)) return true;
+  if (!at::globalContext().userEnabledCuDNNSDP()) return false;
+  if (is_traced(a.query) || transforms()) return true;
   return at::_fused_sdp_choice(a.query, a.key, a.value, mask, a.dropout_p, a.is_causal, a.scale,
                                a.enable_gqa) == static_cast<int64_t>(at::SDPBackend::cudnn_attention);
 }
@@ -90,8 +93,11 @@ at::Tensor attention(const AttentionArguments& a) {
 at::Tensor attention_formula(const AttentionArguments& a) {
   // ATen's fused kernels divide by the number of batches and of heads.
   if (fails_fused(a) || is_empty(a)) return by_products(a);
-  const std::optional<at::Tensor> mask = fused_mask(a);
-  return shows_hidden_rows(a, mask) ? without_hidden_rows(a, *mask) : by_fused(a, mask);
+  const at::Tensor query = aligned(a.query), key = aligned(a.key), value = aligned(a.value);
+  const AttentionArguments fused{a.op,        query,       key, value,   a.mask,
+                                 a.dropout_p, a.is_causal, 0,   a.scale, a.enable_gqa};
+  const std::optional<at::Tensor> mask = fused_mask(fused);
+  return shows_hidden_rows(fused, mask) ? without_hidden_rows(fused, *mask) : by_fused(fused, mask);
 }
 
 at::Tensor restride(const at::Tensor& output, const AttentionArguments& a) {

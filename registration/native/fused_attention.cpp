@@ -1,5 +1,6 @@
 #include "registration/native/fused_attention.h"
 
+#include <ATen/core/DimVector.h>
 #include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention.h>
@@ -12,8 +13,8 @@
 #include <ATen/ops/empty.h>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
+#include "registration/gradients/derivatives.h"
 #include "registration/native/native.h"
 
 namespace tessera::native {
@@ -109,18 +110,17 @@ Gradients efficient_backward(const AttentionArguments& a, const AttentionOutputs
 
 at::Tensor aligned(const at::Tensor& t) {
   constexpr int64_t kBytes = 16;
-  const bool traced = t.key_set().has(c10::DispatchKey::Python);
-  if (!t.is_cuda() || !t.has_storage() || traced) return t;
+  if (!t.is_cuda() || !t.has_storage() || is_traced(t)) return t;
   const int64_t size = t.element_size(), last = t.dim() - 1;
   const bool dense_rows = t.size(last) <= 1 || t.stride(last) == 1;
   bool good = dense_rows && reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
-  std::vector<int64_t> strides = t.strides().vec();
+  at::DimVector strides(t.strides());
   for (int64_t dim = 0; dim < last; ++dim) {
     if (t.size(dim) == 1 && t.stride(dim) * size % kBytes != 0) strides[dim] = kBytes;  // ATen asks it, too
     good = good && strides[dim] * size % kBytes == 0;
   }
   if (!good) return t.clone(at::MemoryFormat::Contiguous);
-  return strides == t.strides() ? t : t.as_strided(t.sizes(), strides);
+  return t.strides() == strides ? t : t.as_strided(t.sizes(), strides);
 }
 
 bool fits_grid(const AttentionArguments& a) {

@@ -58,7 +58,9 @@ std::string kind_of(std::string_view error) {
 constexpr std::pair<std::string_view, const char*> kRefusals[] = {
     {"shared memory", "too large for shared memory"},
     {"between layouts", "tiles that change layouts in roles"},
-    {"threads hold parts", "tiles too large for a thread"}};
+    {"threads hold parts", "tiles too large for a thread"},
+    {"threads copy parts", "tiles too large for a thread"},
+    {"dots fit the registers", "sums too large for a thread"}};
 
 /// One program on its way through the passes and beyond.
 class ProgramCheck {

@@ -16,6 +16,15 @@ namespace {
 std::array<std::array<char, 200>, 64> running{};
 std::atomic<std::size_t> threads = 0;
 
+/// Where a thread's case stands, as long as it lives.
+struct Place {
+  std::array<char, 200>& text = running[threads++ % running.size()];
+  Place() = default;
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place() { text.fill('\0'); }
+};
+
 void write_text(const char* text) {
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, text, std::strlen(text));
 }
@@ -37,9 +46,9 @@ void say_what_ran(int signal) {
 }  // namespace
 
 void name_case_to_signals(std::string_view text) {
-  thread_local const std::size_t place = threads++ % running.size();
-  running[place].fill('\0');
-  std::copy_n(text.begin(), std::min(text.size(), running[place].size() - 1), running[place].begin());
+  thread_local Place place;
+  place.text.fill('\0');
+  std::copy_n(text.begin(), std::min(text.size(), place.text.size() - 1), place.text.begin());
   for (int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGTERM}) std::signal(signal, say_what_ran);
 }
 

@@ -254,6 +254,7 @@ int growth(const std::vector<Memory>& rounds) {
 int soak(int seconds, std::uint64_t seed) {
   if (!at::hasCUDA()) throw UserError("--soak needs a GPU, and this machine has none");
   set_policy(Policy::tile);
+  const bool with_cudnn = at::globalContext().userEnabledCuDNNSDP();
   at::globalContext().setSDPUseCuDNN(false);  // ATen keeps a graph of every shape that cuDNN has seen
   Shared shared;
   std::vector<Memory> rounds;
@@ -267,7 +268,7 @@ int soak(int seconds, std::uint64_t seed) {
     std::fflush(stdout);
     if (memory.tensors != rounds.front().tensors) shared.found("tensors are left after a round");
   }
-  at::globalContext().setSDPUseCuDNN(true);
+  at::globalContext().setSDPUseCuDNN(with_cudnn);
   set_policy({});
   const int findings = shared.findings + growth(rounds);
   fmt::print("soak: {} s, {} threads from seed {}", seconds, kThreads, seed);

@@ -68,6 +68,8 @@ TEST(GradientBugs, B47_MasksOfBroadcastKeysAndHiddenRows) {
           expect_gradients(
               {c10::str("mask of ", sizes, " ", mask.scalar_type(), " under ", static_cast<int>(policy)),
                ours, aten, t});
+          const Tensors strided = {t[0].transpose(2, 3).contiguous().transpose(2, 3), t[1], t[2]};
+          expect_gradients({c10::str("of strided rows, mask of ", sizes), ours, aten, strided});
         }
       }
     }

@@ -314,6 +314,9 @@ TEST_P(Gradients, B65_B67_EmptyTensors) {
     tessera::scaled_dot_product_attention(x[0], x[1], x[2]).sum().backward();
     for (const Tensor& t : x) EXPECT_EQ(t.grad().sizes(), t.sizes());
     tessera::scaled_dot_product_attention(x[0], x[1], x[2], at::randn({5, 7})).sum().backward();
+    const Tensor half = at::randn({batch, heads, 5, 8}).to(at::kHalf);
+    EXPECT_EQ(tessera::scaled_dot_product_attention(half, half, half, at::randn({5, 5})).sizes(),
+              half.sizes());
   }
   const variable_list x = leaves({at::randn({0, 21}), at::randn({4, 21}), at::randn({4})}, at::kFloat);
   tessera::linear_gelu(x[0], x[1], x[2]).sum().backward();

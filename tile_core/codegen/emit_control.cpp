@@ -79,7 +79,6 @@ void Emitter::hand_over(const Loop& o) {
   }
 }
 
-/// What a loop carries lives in the arrays of its parameters, which are its results too.
 std::string Emitter::loop_head(const Loop& o) {
   if (o.draws_its_starts()) return fmt::format("while ({} < {})", name(o.parameters.front()), name(o.end));
   std::string start = declare(o.start);
@@ -87,6 +86,7 @@ std::string Emitter::loop_head(const Loop& o) {
   return fmt::format("for (int64 {0} = {1}; {0} < {2}; {0} += {3})", start, name(o.begin), name(o.end), step);
 }
 
+/// What a loop carries lives in the arrays of its parameters, which are its results too.
 void Emitter::loop(const Inst& inst, const Loop& o) {
   declare_what_outlives(inst);
   for (std::size_t i = 0; i < o.parameters.size(); ++i) {

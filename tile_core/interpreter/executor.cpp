@@ -54,10 +54,10 @@ void Executor::execute(const Inst& inst) {
 void Executor::loop(const Inst& inst, const Loop& o) {
   copy(inst, o.carried, o.parameters);
   std::int64_t end = run_.scalar(o.end);
-  const bool drawn = o.draws_its_starts();
-  std::int64_t step = drawn                    ? 0
-                      : o.axis == AxisId::none ? run_.scalar(o.step)
-                                               : run_.program.axis(o.axis).extent;
+  const auto next = [&](std::int64_t start) {
+    if (o.draws_its_starts()) return run_.scalar(o.parameters.front());
+    return start + (o.axis == AxisId::none ? run_.scalar(o.step) : run_.program.axis(o.axis).extent);
+  };
   std::int64_t ticket = o.first_ticket == ValueId::none ? 0 : run_.scalar(o.first_ticket);
   for (std::int64_t start = run_.scalar(o.begin); start < end; ++ticket) {
     if (o.axis != AxisId::none) run_.set_start(o.axis, start);
@@ -66,7 +66,7 @@ void Executor::loop(const Inst& inst, const Loop& o) {
     watcher_.iteration(instance_, inst, start);
     execute(o.body);
     copy(inst, o.body.yields, o.parameters);
-    start = drawn ? run_.scalar(o.parameters.front()) : start + step;
+    start = next(start);
   }
   copy(inst, o.parameters, inst.results);
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/uses.h"
 #include "tile_core/ir/verify_parts.h"

@@ -83,6 +83,8 @@ class LowerTiles {
 
   /// Whether a row of elements of 16 bits, which may begin anywhere, is whole accesses long.
   bool realigns(const Inst& inst, const Access& access) const {
+    const int most = context_.schedule.vector;
+    if (most != Schedule::kAutomatic && most < 2 * kRealigned) return false;
     return access.axis != AxisId::none && access.vector == 1 && size_of(p_.type(inst.result()).dtype) == 2 &&
            p_.axis(access.axis).extent % kRealigned == 0 && !start_facts(p_, access.axis).negative;
   }

@@ -2,7 +2,6 @@
 
 #include <cuda.h>
 #include <memory>
-#include <utility>
 
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/kernel_text.h"
@@ -66,8 +65,7 @@ int Counters::of_graph(const std::string& kernel) {
   if (next_ < kCounters) return next_++;
   throw UserError::format(
       "kernel {}: CUDA graphs hold {} launches of it, each with a counter that it draws its tiles from, and "
-      "there "
-      "are no more; destroy graphs, or choose a plan without grid=counter",
+      "there are no more; destroy graphs, or choose a plan without grid=counter; the capture stays usable",
       kernel, kCounters - kOfStreams);
 }
 
@@ -86,8 +84,10 @@ Counters::Taken Counters::take(const std::string& kernel, CUstream_st* stream) {
   if (created != CUDA_SUCCESS) free(taken.number);
   driver::check(created, "cuUserObjectCreate", "having a graph give a counter back");
   static_cast<void>(held.release());  // the object's
-  driver::check(driver::table().graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE),
-                "cuGraphRetainUserObject", "having a graph hold a counter");
+  const CUresult retained =
+      driver::table().graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+  if (retained != CUDA_SUCCESS) static_cast<void>(driver::table().user_object_release(object, 1));
+  driver::check(retained, "cuGraphRetainUserObject", "having a graph hold a counter");
   return taken;
 }
 

@@ -37,6 +37,7 @@ Table functions_of(const SharedLibrary& cuda) {
   cuda.get(t.stream_get_capture_info, "cuStreamGetCaptureInfo_v2");
   cuda.get(t.stream_get_id, "cuStreamGetId");
   cuda.get(t.user_object_create, "cuUserObjectCreate");
+  cuda.get(t.user_object_release, "cuUserObjectRelease");
   cuda.get(t.graph_retain_user_object, "cuGraphRetainUserObject");
   cuda.get(t.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode");
   cuda.get(t.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");

@@ -33,6 +33,7 @@ struct Table {
   StreamGetCaptureInfo* stream_get_capture_info = nullptr;
   decltype(&::cuStreamGetId) stream_get_id = nullptr;
   decltype(&::cuUserObjectCreate) user_object_create = nullptr;
+  decltype(&::cuUserObjectRelease) user_object_release = nullptr;
   decltype(&::cuGraphRetainUserObject) graph_retain_user_object = nullptr;
   decltype(&::cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode = nullptr;
   decltype(&::cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;

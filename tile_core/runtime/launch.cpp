@@ -113,12 +113,12 @@ void launch(const KernelText& kernel, const LoadedFunction& function, std::span<
   ParameterBlock block;
   Counters::Taken counter;
   if (blocks > 0) {
-    if (kernel.counter) counter = function.counters->take(kernel.name, stream);
-    pack(kernel, tensors, scalars, block, counter.number);
     for (std::size_t i = 0; i < kernel.maps.size(); ++i) {
       const TensorMap& map = kernel.maps[i];
       encode_map(kernel, map, tensor_at(kernel, tensors, map.tensor), function.context, block.map(i));
     }
+    if (kernel.counter) counter = function.counters->take(kernel.name, stream);
+    pack(kernel, tensors, scalars, block, counter.number);
   }
   // After what else may refuse the call: that has then written nothing.
   for (const int index : kernel.zeroed) set_zero(kernel, tensor_at(kernel, tensors, index), index, stream);

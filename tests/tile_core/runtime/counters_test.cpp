@@ -65,7 +65,8 @@ TEST_F(CountersOfLaunches, ThereAreNoMoreThanTheModuleHas) {
     EXPECT_STREQ(
         error.what(),
         "kernel gemm: CUDA graphs hold 49152 launches of it, each with a counter that it draws its tiles "
-        "from, and there are no more; destroy graphs, or choose a plan without grid=counter");
+        "from, and there are no more; destroy graphs, or choose a plan without grid=counter; the "
+        "capture stays usable");
   }
   cuda().destroyed.at(3)();
   EXPECT_EQ(number(7), Counters::kOfStreams + 3);
@@ -83,6 +84,9 @@ TEST_F(CountersOfLaunches, WhatNoGraphHoldsIsFree) {
         "cuUserObjectCreate: CUDA_ERROR_INVALID_VALUE (the fake's text) having a graph give a counter back");
   }
   cuda().user_object_result = CUDA_SUCCESS;
+  cuda().retain_result = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_THROW(number(7), DriverError);
+  cuda().retain_result = CUDA_SUCCESS;
   EXPECT_EQ(number(7), Counters::kOfStreams);
 }
 

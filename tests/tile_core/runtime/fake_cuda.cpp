@@ -153,9 +153,15 @@ CUresult cuUserObjectCreate(CUuserObject* object, void* data, CUhostFn destroy, 
   return note("user object", state().user_object_result);
 }
 
+CUresult cuUserObjectRelease(CUuserObject object, unsigned) {
+  state().destroyed.at(reinterpret_cast<std::uintptr_t>(object) - 1)();
+  return note("release");
+}
+
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count, unsigned flags) {
   return note(fmt::format("graph {} holds {} of object {} flags {}", reinterpret_cast<std::uintptr_t>(graph),
-                          count, reinterpret_cast<std::uintptr_t>(object), flags));
+                          count, reinterpret_cast<std::uintptr_t>(object), flags),
+              state().retain_result);
 }
 
 CUresult cuCtxSynchronize() {

@@ -19,7 +19,7 @@ struct FakeCuda {
   int launch_result = 0;
   int map_result = 0;
   int set_result = 0;
-  int user_object_result = 0;
+  int user_object_result = 0, retain_result = 0;
   std::vector<std::function<void()>> destroyed;  ///< what the end of each user object calls
   int current_context =
       0;  ///< 0: none; 1, 2: the primary ones of devices 0 and 1; 3: another one on device 0

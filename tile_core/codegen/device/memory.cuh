@@ -112,7 +112,7 @@ __device__ __forceinline__ void copy(T* to, const T* from, bool inside) {
 }
 
 /// Copies 8 elements that may begin at any, of which `count` exist; zeros in place of the others. Reads the aligned words
-/// around those that exist, and no word that has none of them.
+/// around those that exist, and no word that has none of them: up to 14 bytes beside the tensor, on the page of an element.
 template <int N, typename T>
 __device__ __forceinline__ void copy_realigned(T* to, const T* from, int count) {
   static_assert(N == 8 && sizeof(T) == 2);

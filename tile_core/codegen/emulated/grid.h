@@ -170,6 +170,7 @@ inline const char* run_grid(int64 side_by_side) {
   if (cluster.error[0] == 0 && counter != nullptr && *counter != 0)
     std::snprintf(cluster.error, sizeof cluster.error, "%s ends and leaves its counter at %u",
                   fresh.blocks.front().kernel, *counter);
+  if (counter != nullptr) *counter = 0;  // for the next launch
   return cluster.error[0] == 0 ? nullptr : cluster.error;
 }
 
