@@ -3,12 +3,13 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tessera {
 
-/// "linear(): TEXT"; the text as it is where it begins with the operator's name.
+/// "linear(): TEXT"; the text as it is where it begins with the operator's name, or where there is none.
 inline std::string after_name(std::string_view op, std::string_view text) {
-  const bool named = text.starts_with(op) && text.substr(op.size()).find_first_of("(:") == 0;
+  const bool named = op.empty() || (text.starts_with(op) && text.substr(op.size()).find_first_of("(:") == 0);
   return named ? std::string(text) : std::string(op) + "(): " + std::string(text);
 }
 
@@ -28,13 +29,7 @@ auto with_torch_errors(std::string_view op, F f) {
 /// The same of what no operator's call is wrong in: the text as it is.
 template <typename F>
 auto with_torch_errors(F f) {
-  try {
-    return f();
-  } catch (const c10::Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    TORCH_CHECK(false, error.what());
-  }
+  return with_torch_errors("", std::move(f));
 }
 
 }  // namespace tessera

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "tessera/ops.h"
@@ -31,14 +30,6 @@ Tensor ours(const variable_list& x, double scale) {
   return std::get<0>(tessera::flash_attention(x[0], x[1], x[2], true, kDiagonal, scale));
 }
 
-Tensor products(const variable_list& x, double scale) {
-  const Tensor hidden = testing::tril(x[0].size(2), x[1].size(2), kDiagonal).logical_not();
-  const Tensor mask =
-      at::zeros(hidden.sizes(), x[0].options()).masked_fill(hidden, -std::numeric_limits<double>::infinity());
-  return std::get<0>(
-      at::_scaled_dot_product_attention_math(x[0], x[1], x[2], mask, 0, false, {}, scale, true));
-}
-
 /// Of query [1, 3, rows, D] by one head of keys.
 variable_list tensors(int64_t rows, int64_t keys, int64_t D) {
   return {at::randn({1, 3, rows, D}), at::randn({1, 1, keys, D}), at::randn({1, 1, keys, D})};
@@ -55,7 +46,7 @@ TEST_P(AttentionGradients, OfLargeScoresErrAsAtens) {
   double mine = 0, atens = 0;
   for (int call = 0; call < 10; ++call) {
     const variable_list x = tensors(17, 14, 191);
-    const auto by_products = [](auto& t) { return products(t, 2); };
+    const auto by_products = [](auto& t) { return testing::sdpa_math(t, true, kDiagonal, 2); };
     const variable_list exact = gradients(x, at::kDouble, by_products);
     const auto error = [&](const variable_list& found) {
       double largest = 0;

@@ -2,7 +2,6 @@
 #include <c10/core/InferenceMode.h>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -15,6 +14,7 @@ namespace tessera {
 namespace {
 
 using at::Tensor;
+using testing::sdpa_math;
 using torch::autograd::variable_list;
 
 class Gradients : public testing::EitherPolicy {};
@@ -28,17 +28,6 @@ struct Case {
   Function ours, aten;
   variable_list inputs;
 };
-
-Tensor sdpa_math(const variable_list& x, bool causal, int64_t diagonal, std::optional<double> scale = {}) {
-  std::optional<Tensor> mask = x.size() > 3 ? std::optional(x[3]) : std::nullopt;
-  if (causal) {
-    const Tensor hidden = testing::tril(x[0].size(2), x[1].size(2), diagonal).logical_not();
-    mask = at::zeros(hidden.sizes(), x[0].options())
-               .masked_fill(hidden, -std::numeric_limits<double>::infinity());
-  }
-  return std::get<0>(
-      at::_scaled_dot_product_attention_math(x[0], x[1], x[2], mask, 0, false, {}, scale, true));
-}
 
 std::vector<Case> cases() {
   const Tensor q = at::randn({2, 4, 5, 8}), k = at::randn({2, 2, 6, 8}), v = at::randn({2, 2, 6, 8}),

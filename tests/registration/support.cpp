@@ -43,4 +43,16 @@ at::Tensor tril(int64_t rows, int64_t keys, int64_t diagonal) {
   return at::ones({rows, keys}, at::kBool).tril(diagonal);
 }
 
+at::Tensor sdpa_math(const std::vector<at::Tensor>& x, bool causal, int64_t diagonal,
+                     std::optional<double> scale) {
+  std::optional<at::Tensor> mask = x.size() > 3 ? std::optional(x[3]) : std::nullopt;
+  if (causal) {
+    const at::Tensor hidden = tril(x[0].size(2), x[1].size(2), diagonal).logical_not();
+    mask = at::zeros(hidden.sizes(), x[0].options())
+               .masked_fill(hidden, -std::numeric_limits<double>::infinity());
+  }
+  return std::get<0>(
+      at::_scaled_dot_product_attention_math(x[0], x[1], x[2], mask, 0, false, {}, scale, true));
+}
+
 }  // namespace tessera::testing

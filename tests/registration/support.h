@@ -45,6 +45,11 @@ Attention attention_in_fp64(const at::Tensor& query, const at::Tensor& key, cons
                             const std::optional<at::Tensor>& mask = {}, std::optional<double> scale = {});
 at::Tensor tril(int64_t rows, int64_t keys, int64_t diagonal = 0);
 
+/// The output in ATen's differentiable products, in the dtype of the tensors: query, key, value and, where
+/// there are four, a mask that is added.
+at::Tensor sdpa_math(const std::vector<at::Tensor>& x, bool causal, int64_t diagonal,
+                     std::optional<double> scale = {});
+
 /// The text of the c10::Error that `f` throws; "no error" where it throws none.
 template <typename F>
 std::string error_of(F f) {

@@ -89,9 +89,7 @@ std::string sums_beyond_registers(const Program& program, const Largest& sums, c
   if (sums.count == 0 || sums.count + kBesideSums <= registers) return "";
   return fmt::format(
       "{} blocks of {} warps leave {} registers a thread, and the dot that makes {} needs {} for its sums "
-      "and {} "
-      "more: "
-      "take fewer columns, fewer groups or fewer blocks",
+      "and {} more: take fewer columns, fewer groups or fewer blocks",
       blocks, program.launch.warps, registers, tile_text(program, sums.type), sums.count, kBesideSums);
 }
 

@@ -161,16 +161,21 @@ void PrintTo(const PlacedStore& s, std::ostream* out) {
   *out << s.name;
 }
 
-class PlacesOf : public ::testing::TestWithParam<PlacedStore> {};
+class PlacesOf : public ::testing::TestWithParam<PlacedStore> {
+ protected:
+  static void finishes_where_it_fits() {
+    Placed t;
+    GetParam().write(t);
+    if (GetParam().fits) {
+      EXPECT_NO_THROW(t.p.finish());
+    } else {
+      EXPECT_THROW(t.p.finish(), UserError);
+    }
+  }
+};
 
 TEST_P(PlacesOf, AStoreAreAnotherForEveryTile) {
-  Placed t;
-  GetParam().write(t);
-  if (GetParam().fits) {
-    EXPECT_NO_THROW(t.p.finish());
-  } else {
-    EXPECT_THROW(t.p.finish(), UserError);
-  }
+  finishes_where_it_fits();
 }
 
 /// Loops over [begin, end) of the dim K and stores what the block makes.
@@ -239,13 +244,7 @@ void two_stores(Placed& t, const Position& place, const Position& other) {
 class PairsOf : public PlacesOf {};
 
 TEST_P(PairsOf, StoresNeverMeet) {
-  Placed t;
-  GetParam().write(t);
-  if (GetParam().fits) {
-    EXPECT_NO_THROW(t.p.finish());
-  } else {
-    EXPECT_THROW(t.p.finish(), UserError);
-  }
+  finishes_where_it_fits();
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -10,29 +10,25 @@ namespace {
 
 using namespace dsl;
 
-Program product(int tile, DType dtype = f32, int depth = 64) {
-  Builder p("product");
+/// a b^T in tiles of rows x columns, summed up in steps of that depth.
+Program product_of(const char* name, int rows, int columns, int depth, DType dtype) {
+  Builder p(name);
   Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
   In a = p.in("a", dtype, {M, K}), b = p.in("b", dtype, {N, K});
   Out out = p.out("out", dtype, {M, N});
-  Axis m = p.grid(M, tile), n = p.grid(N, tile);
+  Axis m = p.grid(M, rows), n = p.grid(N, columns);
   Var acc = p.zeros(f32, {m, n});
   for (Axis k : p.pipelined(K, depth)) acc += dot(a(m, k), b(n, k), k);
   out(m, n) = cast(dtype, acc);
   return p.finish();
 }
 
-/// The same of bf16 in tiles that are no squares.
+Program product(int tile, DType dtype = f32, int depth = 64) {
+  return product_of("product", tile, tile, depth, dtype);
+}
+
 Program halves(int rows, int columns, int depth) {
-  Builder p("halves");
-  Dim M = p.dim("M"), N = p.dim("N"), K = p.dim("K");
-  In a = p.in("a", bf16, {M, K}), b = p.in("b", bf16, {N, K});
-  Out out = p.out("out", bf16, {M, N});
-  Axis m = p.grid(M, rows), n = p.grid(N, columns);
-  Var acc = p.zeros(f32, {m, n});
-  for (Axis k : p.pipelined(K, depth)) acc += dot(a(m, k), b(n, k), k);
-  out(m, n) = cast(bf16, acc);
-  return p.finish();
+  return product_of("halves", rows, columns, depth, bf16);
 }
 
 std::string error_of(const Program& program, const PassContext& context) {
