@@ -17,9 +17,9 @@ bool has_forward_gradient(const at::Tensor& tensor) {
 }
 
 bool is_traced(const at::Tensor& tensor) {
-  constexpr c10::DispatchKeySet kWithoutValues(
-      {c10::DispatchKey::Python, c10::DispatchKey::Functionalize, c10::DispatchKey::Meta});
-  return tensor.key_set().has_any(kWithoutValues);
+  // Not Meta: a backend's key holds that of dense tensors, which has_any would find in all of them.
+  constexpr c10::DispatchKeySet kRecords({c10::DispatchKey::Python, c10::DispatchKey::Functionalize});
+  return tensor.is_meta() || tensor.key_set().has_any(kRecords);
 }
 
 bool tracing_everything() {

@@ -17,6 +17,7 @@ enum class Derivatives {
 bool transforms();
 
 bool has_forward_gradient(const at::Tensor& tensor);
+/// A tensor of a compiler or exporter, or one without values.
 bool is_traced(const at::Tensor& tensor);
 bool tracing_everything();
 

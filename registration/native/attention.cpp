@@ -49,8 +49,8 @@ std::optional<at::Tensor> fused_mask(const AttentionArguments& a) {
 }
 
 at::Tensor by_fused(const AttentionArguments& a, const std::optional<at::Tensor>& mask) {
-  return at::scaled_dot_product_attention(a.query, a.key, a.value, mask, a.dropout_p, a.is_causal, a.scale,
-                                          a.enable_gqa);
+  return with_aligned_gradient(at::scaled_dot_product_attention(a.query, a.key, a.value, mask, a.dropout_p,
+                                                                a.is_causal, a.scale, a.enable_gqa));
 }
 
 /// Whether ATen runs cuDNN, to which it gives a large finite number in place of -inf: a row that the mask
@@ -102,12 +102,15 @@ at::Tensor attention_formula(const AttentionArguments& a) {
 
 at::Tensor restride(const at::Tensor& output, const AttentionArguments& a) {
   const auto symbolic = output_strides(a);
-  const auto strides = C10_AS_INTARRAYREF_SLOW(c10::SymIntArrayRef(symbolic));
-  if (output.strides() == strides) return output;
+  return restride(output, C10_AS_INTARRAYREF_SLOW(c10::SymIntArrayRef(symbolic)));
+}
+
+at::Tensor restride(const at::Tensor& tensor, at::IntArrayRef strides) {
+  if (tensor.strides() == strides) return tensor;
   std::array<int64_t, 4> order = {0, 1, 2, 3}, back{};
   std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return strides[x] > strides[y]; });
   for (int64_t i = 0; i < 4; ++i) back[order[i]] = i;
-  const at::Tensor dense = output.permute(order).contiguous().permute(back);
+  const at::Tensor dense = tensor.permute(order).contiguous().permute(back);
   // What is left are strides of dims of size 1.
   return dense.strides() == strides ? dense : dense.as_strided(dense.sizes(), strides);
 }

@@ -48,7 +48,7 @@ Outputs flash(const AttentionArguments& a) {
   }
   const auto all = at::_scaled_dot_product_flash_attention(padded(a.query), padded(a.key), padded(a.value),
                                                            0.0, hides_keys(a), false, a.scale_value());
-  return {std::get<0>(all).narrow(3, 0, a.value.size(3)), std::get<1>(all)};
+  return {with_aligned_gradient(std::get<0>(all)).narrow(3, 0, a.value.size(3)), std::get<1>(all)};
 }
 
 /// Output, and logsumexp of rows up to a multiple of 32.
@@ -56,7 +56,7 @@ Outputs efficient_padded(const AttentionArguments& a) {
   const auto all =
       at::_scaled_dot_product_efficient_attention(aligned(a.query), aligned(a.key), aligned(a.value), {},
                                                   /*compute_log_sumexp=*/true, 0.0, hides_keys(a), a.scale);
-  return {std::get<0>(all), std::get<1>(all)};
+  return {with_aligned_gradient(std::get<0>(all)), std::get<1>(all)};
 }
 
 Outputs efficient(const AttentionArguments& a) {
@@ -68,7 +68,8 @@ Outputs cudnn(const AttentionArguments& a) {
   const auto all = at::_scaled_dot_product_cudnn_attention(aligned(a.query), aligned(a.key), aligned(a.value),
                                                            {}, /*compute_log_sumexp=*/true, 0.0,
                                                            hides_keys(a), false, a.scale);
-  return {std::get<0>(all), std::get<1>(all).reshape({a.query.size(0), a.query.size(1), a.query.size(2)})};
+  return {with_aligned_gradient(std::get<0>(all)),
+          std::get<1>(all).reshape({a.query.size(0), a.query.size(1), a.query.size(2)})};
 }
 
 Gradients flash_backward(const AttentionArguments& a, const AttentionOutputs& o) {
@@ -121,6 +122,15 @@ at::Tensor aligned(const at::Tensor& t) {
   }
   if (!good) return t.clone(at::MemoryFormat::Contiguous);
   return t.strides() == strides ? t : t.as_strided(t.sizes(), strides);
+}
+
+at::Tensor with_aligned_gradient(at::Tensor output) {
+  if (!output.is_cuda() || !output.requires_grad() || is_traced(output) || transforms()) return output;
+  const bool dense = output.is_non_overlapping_and_dense();
+  output.register_hook([dense, strides = output.strides().vec()](const at::Tensor& grad) {
+    return aligned(dense ? restride(grad, strides) : grad);
+  });
+  return output;
 }
 
 bool fits_grid(const AttentionArguments& a) {

@@ -38,5 +38,8 @@ std::tuple<at::Tensor, at::Tensor> flash_attention_formula(const AttentionArgume
 
 /// `output` with the strides of `output_strides`; differentiable.
 at::Tensor restride(const at::Tensor& output, const AttentionArguments& a);
+/// [B, H, S, D] with these strides, which are those of dense tensors in some order of the dims;
+/// differentiable.
+at::Tensor restride(const at::Tensor& tensor, at::IntArrayRef strides);
 
 }  // namespace tessera::native

@@ -1,10 +1,12 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <torch/csrc/autograd/autograd.h>
 #include <vector>
 
 #include "tessera/ops.h"
+#include "tessera/policy.h"
 #include "tests/gpu/gpu.h"
 
 /// Gradients of ours against those of ATen's formulas in fp64.
@@ -59,20 +61,25 @@ inline at::Tensor normal_like(const at::Tensor& output) {
   return normal(output.sizes(), output.scalar_type(), 9);
 }
 
+/// Under the environment's policy, and under `native`, where the graph is ATen's.
 inline void expect_gradients(const Operation& op, const GradOf& grad_of = normal_like) {
-  SCOPED_TRACE(op.name);
   const at::ScalarType dtype = op.inputs[0].scalar_type();
-  const Tensors ours = leaves(op.inputs, dtype), wide = leaves(op.inputs, at::kDouble);
-  dirty_allocator();
-  const at::Tensor output = op.ours(ours), expected = op.aten(wide), grad = grad_of(output.detach());
-  expect_close(output.detach(), expected.detach(), tolerance_of(dtype) / 4);
-  const Tensors got = torch::autograd::grad({output}, ours, {grad});
-  const Tensors want = torch::autograd::grad({expected}, wide, {grad.to(at::kDouble)});
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    SCOPED_TRACE(i);
-    EXPECT_EQ(got[i].scalar_type(), dtype);
-    expect_close(got[i], want[i], tolerance_of(dtype));
+  for (const std::optional<Policy> policy : {std::optional<Policy>(), std::optional(Policy::native)}) {
+    SCOPED_TRACE(op.name + (policy.has_value() ? " under native" : ""));
+    set_policy(policy);
+    const Tensors ours = leaves(op.inputs, dtype), wide = leaves(op.inputs, at::kDouble);
+    dirty_allocator();
+    const at::Tensor output = op.ours(ours), expected = op.aten(wide), grad = grad_of(output.detach());
+    expect_close(output.detach(), expected.detach(), tolerance_of(dtype) / 4);
+    const Tensors got = torch::autograd::grad({output}, ours, {grad});
+    const Tensors want = torch::autograd::grad({expected}, wide, {grad.to(at::kDouble)});
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      SCOPED_TRACE(i);
+      EXPECT_EQ(got[i].scalar_type(), dtype);
+      expect_close(got[i], want[i], tolerance_of(dtype));
+    }
   }
+  set_policy({});
 }
 
 constexpr at::ScalarType kDtypes[] = {at::kFloat, at::kHalf, at::kBFloat16};

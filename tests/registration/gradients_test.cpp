@@ -1,7 +1,10 @@
 #include <ATen/core/grad_mode.h>
+#include <algorithm>
 #include <c10/core/InferenceMode.h>
 #include <cmath>
 #include <functional>
+#include <set>
+#include <string>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -147,6 +150,26 @@ TEST_P(Gradients, B15_B23_StridedGradients) {
           .view({y.size(0), y.size(2), y.size(1), y.size(3)})
           .transpose(1, 2);
     });
+  }
+}
+
+/// Whether a node of ours is in the graph.
+bool is_ours(const torch::autograd::Node* node) {
+  if (node == nullptr) return false;
+  const auto& edges = node->next_edges();
+  return node->name().find("tessera") != std::string::npos ||
+         std::any_of(edges.begin(), edges.end(),
+                     [](const auto& edge) { return is_ours(edge.function.get()); });
+}
+
+/// But of the attention that no fused operator of ATen's takes: its graph would hold all scores.
+TEST_P(Gradients, GraphsAreAtensWhereThePlanIsNative) {
+  const std::set<std::string> composed = {"sdpa with a negative scale", "flash_attention -3",
+                                          "flash_attention 1"};
+  for (const Case& c : cases()) {
+    const Tensor output = c.ours(leaves(c.inputs, at::kFloat));
+    EXPECT_EQ(is_ours(output.grad_fn().get()), GetParam() == Policy::tile || composed.count(c.name) == 1)
+        << c.name;
   }
 }
 
