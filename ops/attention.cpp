@@ -52,8 +52,8 @@ Program program(const Facts& facts, const Tiles& tiles) {
 }
 
 /// Warpgroups of 64 rows, one's softmax under the other's dots: two, or more where rows are short, so that
-/// their sums leave the registers for it; one for few rows. Of long rows, or beside a mask, a step's scores
-/// are fewer. What computes the fewest rows past the last one comes first.
+/// their sums leave the registers for it; one for few rows, and for short sequences. Of long rows, or beside
+/// a mask, a step's scores are fewer. What computes the fewest rows past the last one comes first.
 void offer_warpgroups(std::int64_t rows, int d, int e, bool masked, std::vector<Variant>& variants) {
   bool wide = std::max(d, e) > 128, narrow = std::max(d, e) <= 64;
   int stages = narrow ? 4 : 2, keys = 128 / (wide ? 2 : 1) / (masked ? 2 : 1);
@@ -68,6 +68,8 @@ void offer_warpgroups(std::int64_t rows, int d, int e, bool masked, std::vector<
   }
   offer(2, keys, Share::turns);
   if (!narrow) offer(2, keys, Share::together);
+  constexpr int kShort = 512;  // rows of which tiles of 128 are too few to fill a GPU
+  if (rows <= kShort && !wide) offer(1, 64, Share::automatic);
   auto quarters = [&](const Variant& v) {  // of the rows, computed
     std::int64_t tile = v.tiles.at("i");
     return 4 * ((rows + tile - 1) / tile * tile) / rows;
