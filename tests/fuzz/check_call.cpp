@@ -257,4 +257,10 @@ std::optional<Failure> check_call_as_it_is(Choices& choices, const std::string& 
   return CallCheck(std::move(call), counts).run(with_gradients);
 }
 
+std::string command_of_call(const Choices& choices, const std::string& device) {
+  const std::string first = device == "cuda" ? "0,0" : "0";  // what check_call decides before
+  return fmt::format("tessera_fuzz --calls 1 --replay {},{} --device {}", first,
+                     fmt::join(choices.made(), ","), device);
+}
+
 }  // namespace tessera::fuzz

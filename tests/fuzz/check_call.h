@@ -12,4 +12,7 @@ std::optional<Failure> check_call(Choices& choices, const std::string& device, C
 /// The same under the policy and the precision that are set, for several threads at a time.
 std::optional<Failure> check_call_as_it_is(Choices& choices, const std::string& device, Counts& counts);
 
+/// The command that makes a call of `check_call_as_it_is` again by itself, under policy tile without TF32.
+std::string command_of_call(const Choices& choices, const std::string& device);
+
 }  // namespace tessera::fuzz

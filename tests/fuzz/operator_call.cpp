@@ -210,7 +210,12 @@ at::Tensor native_attention(const Tensors& t, const AttentionFlags& flags, bool 
 at::Tensor fused_attention(const Tensors& given, const AttentionFlags& flags, bool grouped) {
   Tensors t;
   for (const at::Tensor& x : given) t.push_back(x.clone(at::MemoryFormat::Contiguous));
-  std::optional<at::Tensor> mask = t.size() > 3 ? std::optional(t[3]) : std::nullopt;
+  std::optional<at::Tensor> mask;
+  if (t.size() > 3) {
+    std::vector<int64_t> sizes = t[3].sizes().vec();
+    sizes.back() = t[1].size(2);  // they refuse a single column
+    mask = t[3].expand(sizes).contiguous();
+  }
   if (flags.causal) mask = visible_keys(t, flags.diagonal);
   return at::scaled_dot_product_attention(t[0], t[1], t[2], mask, 0, false, flags.scale, grouped);
 }

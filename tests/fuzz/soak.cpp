@@ -4,6 +4,7 @@
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <algorithm>
+#include <array>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -119,16 +120,31 @@ struct Captured {
   }
 };
 
+/// The cases of one thread in one round: new ones, and in the second half of the soak the same again.
+struct Cases {
+  std::uint64_t first = 0;  ///< seed
+  std::uint64_t made = 0;
+
+  std::uint64_t seed(std::uint64_t step, bool again) const {
+    return first + (again ? step % std::max<std::uint64_t>(made, 1) : step);
+  }
+};
+
 /// One thread on its own stream, until `end`.
 class Worker {
  public:
-  Worker(Shared& shared, std::uint64_t seed, Clock::time_point end)
-      : shared_(shared), seed_(seed), end_(end) {}
+  Worker(Shared& shared, Cases& cases, bool again, Clock::time_point end)
+      : shared_(shared), cases_(cases), again_(again), end_(end) {}
 
   void operator()() {
     try {
       const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
-      while (Clock::now() < end_) step();
+      std::uint64_t steps = 0;
+      for (; Clock::now() < end_; ++steps) {
+        seed_ = cases_.seed(steps, again_);
+        step();
+      }
+      if (!again_) cases_.made = steps;
     } catch (const std::exception& error) {
       shared_.found(fmt::format("a thread ended, seed {}: {}", seed_, error.what()));
     }
@@ -146,7 +162,6 @@ class Worker {
     } else {
       call();
     }
-    ++seed_;
   }
 
   void call() {
@@ -155,8 +170,8 @@ class Worker {
     const std::optional<Failure> failure = check_call_as_it_is(choices, "cuda", counts);
     shared_.count("calls");
     if (failure)
-      shared_.found(
-          fmt::format("{}, seed {}: {}\n{}", failure->kind, seed_, failure->details, failure->text));
+      shared_.found(fmt::format("{}, seed {}: {}\n{}\n   again: {}", failure->kind, seed_, failure->details,
+                                failure->text, command_of_call(choices, "cuda")));
   }
 
   /// A new graph, and replays of those that are kept.
@@ -185,8 +200,10 @@ class Worker {
   }
 
   Shared& shared_;
-  std::uint64_t seed_;
+  Cases& cases_;
+  bool again_;
   Clock::time_point end_;
+  std::uint64_t seed_ = 0;
   std::deque<std::unique_ptr<Captured>> graphs_;
   std::deque<at::Tensor> held_;
 };
@@ -202,41 +219,72 @@ Program times(const std::vector<DType>& dtypes, int number) {
   return p.finish();
 }
 
-/// Registers one operator after the other: each is a kernel to compile and to load.
-void compile_until(Shared& shared, Clock::time_point end) {
-  static int registered = 0;
-  try {
-    while (Clock::now() < end) {
-      const int number = ++registered;
-      const UserOperator op =
-          register_operator(fmt::format("soak::times_{}(Tensor x) -> Tensor", number),
-                            [number](const auto& dtypes) { return times(dtypes, number); });
-      const at::Tensor x = at::ones({1000}, at::device(at::kCUDA).dtype(at::kFloat));
-      if (!at::equal(op(x), x * number))
-        shared.found(fmt::format("operator times_{} gives another value", number));
-      shared.count("kernels compiled meanwhile");
-      std::this_thread::sleep_for(std::chrono::seconds(1));
+/// Operators that are registered one after the other, each a kernel to compile and to load, and called again
+/// in the second half.
+class Operators {
+ public:
+  void run(Shared& shared, bool again, Clock::time_point end) {
+    try {
+      for (std::size_t step = 0; Clock::now() < end; ++step) {
+        if (!again) add();
+        check(shared, again ? step % all_.size() : all_.size() - 1);
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+      }
+    } catch (const std::exception& error) {
+      shared.found(fmt::format("operator times_{}: {}", all_.size(), error.what()));
     }
-  } catch (const std::exception& error) {
-    shared.found(fmt::format("operator times_{}: {}", registered, error.what()));
   }
-}
 
-void run_round(Shared& shared, std::uint64_t seed, Clock::duration time) {
-  const Clock::time_point end = Clock::now() + time;
-  std::vector<std::thread> threads;
-  constexpr std::uint64_t kSeeds = 1'000'000;  // of one thread
-  for (int t = 0; t < kThreads; ++t)
-    threads.emplace_back(Worker(shared, seed + static_cast<std::uint64_t>(t) * kSeeds, end));
-  threads.emplace_back([&] { compile_until(shared, end); });
-  for (std::thread& thread : threads) thread.join();
-}
+ private:
+  void add() {
+    const int number = static_cast<int>(all_.size()) + 1;
+    all_.push_back(register_operator(fmt::format("soak::times_{}(Tensor x) -> Tensor", number),
+                                     [number](const auto& dtypes) { return times(dtypes, number); }));
+  }
+
+  void check(Shared& shared, std::size_t index) {
+    const auto number = static_cast<std::int64_t>(index) + 1;
+    const at::Tensor x = at::ones({1000}, at::device(at::kCUDA).dtype(at::kFloat));
+    if (!at::equal(all_.at(index)(x), x * number))
+      shared.found(fmt::format("operator times_{} gives another value", number));
+    shared.count(index + 1 == all_.size() ? "kernels compiled meanwhile" : "calls of them again");
+  }
+
+  std::vector<UserOperator> all_;
+};
+
+/// Rounds of new cases, and as many of the same ones: what they need memory for has been seen once, graphs
+/// and plans that ATen keeps of every shape included.
+class Rounds {
+ public:
+  explicit Rounds(std::uint64_t seed) {
+    constexpr std::uint64_t kOfRound = 100'000'000, kOfThread = 1'000'000;
+    for (std::uint64_t round = 0; round < cases_.size(); ++round) {
+      for (std::uint64_t thread = 0; thread < kThreads; ++thread)
+        cases_[round][thread].first = seed + round * kOfRound + thread * kOfThread;
+    }
+  }
+
+  void run(Shared& shared, int round, Clock::duration time) {
+    const Clock::time_point end = Clock::now() + time;
+    const bool again = round >= kRounds / 2;
+    std::vector<std::thread> threads;
+    for (Cases& cases : cases_[static_cast<std::size_t>(round % (kRounds / 2))])
+      threads.emplace_back(Worker(shared, cases, again, end));
+    threads.emplace_back([&] { operators_.run(shared, again, end); });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+ private:
+  std::array<std::array<Cases, kThreads>, kRounds / 2> cases_;
+  Operators operators_;
+};
 
 constexpr double kMega = 1 << 20;
 
 /// Findings about the memory of the second half's rounds.
 int growth(const std::vector<Memory>& rounds) {
-  constexpr double kAllowed = 64 * kMega;  // kernels of shapes that come up late
+  constexpr double kAllowed = 64 * kMega;
   int findings = 0;
   const Memory &middle = rounds[rounds.size() / 2], &last = rounds.back();
   for (auto [what, before, after] : {std::tuple("the device", middle.device, last.device),
@@ -257,10 +305,10 @@ int soak(int seconds, std::uint64_t seed) {
   const bool with_cudnn = at::globalContext().userEnabledCuDNNSDP();
   at::globalContext().setSDPUseCuDNN(false);  // ATen keeps a graph of every shape that cuDNN has seen
   Shared shared;
+  Rounds all(seed);
   std::vector<Memory> rounds;
   for (int round = 0; round < kRounds; ++round) {
-    run_round(shared, seed + static_cast<std::uint64_t>(round) * 100'000'000,
-              std::chrono::milliseconds(1000 * seconds / kRounds));
+    all.run(shared, round, std::chrono::milliseconds(1000 * seconds / kRounds));
     const Memory memory = rounds.emplace_back(memory_in_use());
     fmt::print("round {}: {} bytes of tensors, device {:.0f} MB, process {:.0f} MB\n", round + 1,
                memory.tensors, static_cast<double>(memory.device) / kMega,
