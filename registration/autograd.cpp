@@ -2,11 +2,13 @@
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 
 #include "registration/dispatch/dispatch.h"
+#include "registration/dispatch/torch_error.h"
 #include "registration/gradients/derivatives.h"
 #include "registration/gradients/gradients.h"
 #include "registration/kernels.h"
 #include "registration/native/native.h"
 #include "tessera/ops.h"
+#include "tessera/policy.h"
 
 // Derivatives. A call that nobody differentiates goes on at once. Where the plan is native, ATen's operator
 // runs right here, so that the graph, its memory and its time are ATen's own.
@@ -24,12 +26,20 @@ auto differentiate(Derivatives who, const Arguments& a, Below below, Aten aten, 
     return below();
   }
   check(a);
+  with_torch_errors(policy);  // is asked for of every call, also of one that no plan runs
   if (who == Derivatives::tracer) return ours();
   return who == Derivatives::aten || dispatch::runs_native(a) ? aten() : ours();
 }
 
+/// Which our nodes know nothing of.
+bool is_forward_mode(const AttentionArguments& a) {
+  return has_forward_gradient(a.query) || has_forward_gradient(a.key) || has_forward_gradient(a.value) ||
+         has_forward_gradient(a.mask);
+}
+
 struct Autograd {
   static constexpr bool kChecks = false;
+  static constexpr bool kHasPlans = true;
 
   static Tensor add(const AddArguments& a) {
     return differentiate(
@@ -56,15 +66,21 @@ struct Autograd {
 
   static Tensor attention(const AttentionArguments& a) {
     Derivatives who = derivatives_of(a.query, a.key, a.value, a.mask);
-    // Our backward cannot drop the same weights again.
-    if (who == Derivatives::tracer && a.dropout_p > 0) who = Derivatives::aten;
+    if (who == Derivatives::tracer && a.dropout_p > 0) {
+      // Our backward cannot drop the same weights again.
+      TORCH_CHECK(with_torch_errors(policy) != Policy::tile, a.op,
+                  "(): the policy is tile, but no tile kernel supports dropout_p = ", a.dropout_p,
+                  ". Policy auto runs ATen here");
+      who = Derivatives::aten;
+    }
     const auto below = [&] {
       return tessera::scaled_dot_product_attention(a.query, a.key, a.value, a.mask, a.dropout_p, a.is_causal,
                                                    a.scale, a.enable_gqa);
     };
     const auto aten = [&] {
       if (transforms()) return native::attention_formula(a);
-      return native::composes_attention(a) ? gradients::attention(a) : native::attention(a);
+      const bool ours = native::composes_attention(a) && !is_forward_mode(a);
+      return ours ? gradients::attention(a) : native::attention(a);
     };
     return differentiate(who, a, below, aten, [&] { return gradients::attention(a); });
   }
@@ -75,7 +91,8 @@ struct Autograd {
     };
     const auto aten = [&] {
       if (transforms()) return native::flash_attention_formula(a);
-      return native::composes_flash_attention(a) ? gradients::flash_attention(a) : native::flash_attention(a);
+      const bool ours = native::composes_flash_attention(a) && !is_forward_mode(a);
+      return ours ? gradients::flash_attention(a) : native::flash_attention(a);
     };
     return differentiate(derivatives_of(a.query, a.key, a.value), a, below, aten,
                          [&] { return gradients::flash_attention(a); });

@@ -7,6 +7,7 @@ namespace {
 
 struct Batched {
   static constexpr bool kChecks = true;
+  static constexpr bool kHasPlans = false;
 
   static at::Tensor add(const AddArguments& a) { return native::add(a); }
   static at::Tensor linear(const LinearArguments& a) { return native::linear(a); }

@@ -51,6 +51,7 @@ TwoTensors attention_outputs(const AttentionArguments& a) {
 
 struct Devices {
   static constexpr bool kChecks = true;
+  static constexpr bool kHasPlans = true;
 
   static Tensor add(const AddArguments& a) {
     AddOutput output;

@@ -5,7 +5,9 @@
 #include "registration/arguments/attention.h"
 #include "registration/arguments/linear.h"
 #include "registration/arguments/softmax.h"
+#include "registration/dispatch/torch_error.h"
 #include "registration/registrar.h"
+#include "tessera/policy.h"
 
 namespace tessera {
 
@@ -93,6 +95,7 @@ struct Kernels {
   template <typename Arguments>
   static const Arguments& checked(const Arguments& a) {
     if constexpr (Level::kChecks) check(a);
+    if constexpr (!Level::kHasPlans) with_torch_errors(policy);  // a wrong one is an error of every call
     return a;
   }
 };

@@ -8,7 +8,8 @@ namespace tessera {
 
 /// Sets the policy of this process, from the next call on, in all threads; nullopt: that of TESSERA_POLICY
 /// again. automatic: the plan's choice. tile: a generated kernel, or an error that says why there is none.
-/// native: ATen. Throws UserError where it is none of these.
+/// native: ATen. Throws UserError where it is none of these. Transforms of functorch (vmap, grad, ...),
+/// forward-mode derivatives and Meta tensors know ATen's operators alone and have those under every policy.
 void set_policy(std::optional<Policy> policy);
 
 /// The policy in force. Every call asks for it, so a mistake in the environment is said by the first one,

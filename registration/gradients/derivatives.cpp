@@ -23,7 +23,12 @@ bool is_traced(const at::Tensor& tensor) {
 }
 
 bool tracing_everything() {
-  return c10::impl::dispatch_mode_enabled();
+  using c10::impl::TorchDispatchModeKey;
+  using c10::impl::TorchDispatchModeTLS;
+  return c10::impl::dispatch_mode_enabled() &&
+         (TorchDispatchModeTLS::get_mode(TorchDispatchModeKey::FAKE).has_value() ||
+          TorchDispatchModeTLS::get_mode(TorchDispatchModeKey::PROXY).has_value() ||
+          TorchDispatchModeTLS::get_mode(TorchDispatchModeKey::FUNCTIONAL).has_value());
 }
 
 bool grad_mode() {

@@ -19,10 +19,15 @@ bool transforms();
 bool has_forward_gradient(const at::Tensor& tensor);
 /// A tensor of a compiler or exporter, or one without values.
 bool is_traced(const at::Tensor& tensor);
+/// A compiler or exporter sees every operator of this thread. Other modes of torch's dispatch, which count or
+/// watch, see what runs.
 bool tracing_everything();
 
 inline bool has_forward_gradient(const std::optional<at::Tensor>& tensor) {
   return tensor.has_value() && tensor->defined() && has_forward_gradient(*tensor);
+}
+inline bool is_traced(const std::optional<at::Tensor>& tensor) {
+  return tensor.has_value() && tensor->defined() && is_traced(*tensor);
 }
 inline bool requires_grad(const at::Tensor& tensor) {
   return tensor.requires_grad();
@@ -39,7 +44,8 @@ Derivatives derivatives_of(const at::Tensor& first, const Tensors&... rest) {
   if (transforms() || has_forward_gradient(first) || (has_forward_gradient(rest) || ...))
     return Derivatives::aten;
   if (!grad_mode() || !(requires_grad(first) || (requires_grad(rest) || ...))) return Derivatives::none;
-  return tracing_everything() || is_traced(first) ? Derivatives::tracer : Derivatives::by_plan;
+  const bool traced = tracing_everything() || is_traced(first) || (is_traced(rest) || ...);
+  return traced ? Derivatives::tracer : Derivatives::by_plan;
 }
 
 }  // namespace tessera

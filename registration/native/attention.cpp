@@ -37,12 +37,18 @@ at::Tensor by_products(const AttentionArguments& a) {
                                                             a.is_causal, {}, a.scale, a.enable_gqa));
 }
 
-/// As ATen's fused kernels want it: [S_q, S_k] or more dims, of which the last is not broadcast.
+/// ATen copies a mask whose rows are no multiple of 16 elements, and adds any other one as it stands.
+at::Tensor added_as_it_stands(const at::Tensor& mask) {
+  const bool copied = mask.scalar_type() == at::kBool || is_traced(mask) || mask.size(-1) % 16 != 0;
+  return copied ? mask : aligned(mask);
+}
+
+/// As ATen's fused kernels want it: [S_q, S_k] or more dims, of which the last is not broadcast, and aligned.
 std::optional<at::Tensor> fused_mask(const AttentionArguments& a) {
   if (!a.has_mask()) return a.mask;
   const c10::SymInt keys = a.key.sym_size(2);
   if (a.mask->dim() < 2) return a.mask->expand_symint({1, keys}).contiguous();
-  if (a.mask->sym_size(-1) == keys) return a.mask;
+  if (a.mask->sym_size(-1) == keys) return added_as_it_stands(*a.mask);
   std::vector<c10::SymInt> sizes = a.mask->sym_sizes().vec();
   sizes.back() = keys;
   return a.mask->expand_symint(sizes).contiguous();
@@ -101,18 +107,17 @@ at::Tensor attention_formula(const AttentionArguments& a) {
 }
 
 at::Tensor restride(const at::Tensor& output, const AttentionArguments& a) {
-  const auto symbolic = output_strides(a);
-  return restride(output, C10_AS_INTARRAYREF_SLOW(c10::SymIntArrayRef(symbolic)));
+  return restride(output, output_strides(a));
 }
 
-at::Tensor restride(const at::Tensor& tensor, at::IntArrayRef strides) {
-  if (tensor.strides() == strides) return tensor;
+at::Tensor restride(const at::Tensor& tensor, c10::SymIntArrayRef strides) {
+  if (tensor.sym_strides() == strides) return tensor;
   std::array<int64_t, 4> order = {0, 1, 2, 3}, back{};
   std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return strides[x] > strides[y]; });
   for (int64_t i = 0; i < 4; ++i) back[order[i]] = i;
   const at::Tensor dense = tensor.permute(order).contiguous().permute(back);
   // What is left are strides of dims of size 1.
-  return dense.strides() == strides ? dense : dense.as_strided(dense.sizes(), strides);
+  return dense.sym_strides() == strides ? dense : dense.as_strided_symint(dense.sym_sizes(), strides);
 }
 
 }  // namespace tessera::native

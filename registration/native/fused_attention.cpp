@@ -86,11 +86,12 @@ Gradients flash_backward(const AttentionArguments& a, const AttentionOutputs& o)
           value.narrow(3, 0, a.value.size(3))};
 }
 
-/// As the backward takes them.
+/// As the backward takes them: it reads the rows of the output in its forward's order, [B, S_q, H, D],
+/// whatever the strides are.
 Outputs efficient_outputs(const AttentionArguments& a, const AttentionOutputs& o) {
   if (a.query.scalar_type() != at::kFloat) {
     const int64_t missing = to_multiple(a.query.size(2), 32);
-    return {aligned(o.output),
+    return {aligned(o.output.transpose(1, 2).contiguous()).transpose(1, 2),
             at::constant_pad_nd(o.logsumexp, {0, missing}, std::numeric_limits<double>::infinity())};
   }
   // In fp32 the rounding of the scores in another kernel's forward would show: theirs is the same in both
@@ -120,15 +121,17 @@ at::Tensor aligned(const at::Tensor& t) {
     if (t.size(dim) == 1 && t.stride(dim) * size % kBytes != 0) strides[dim] = kBytes;  // ATen asks it, too
     good = good && strides[dim] * size % kBytes == 0;
   }
-  if (!good) return t.clone(at::MemoryFormat::Contiguous);
-  return t.strides() == strides ? t : t.as_strided(t.sizes(), strides);
+  if (good && t.strides() == strides) return t;
+  // as_strided's backward takes the elements of an expanded tensor for one, and shares their gradients out.
+  const bool differentiated = transforms() || (grad_mode() && t.requires_grad());
+  return good && !differentiated ? t.as_strided(t.sizes(), strides) : t.clone(at::MemoryFormat::Contiguous);
 }
 
 at::Tensor with_aligned_gradient(at::Tensor output) {
   if (!output.is_cuda() || !output.requires_grad() || is_traced(output) || transforms()) return output;
   const bool dense = output.is_non_overlapping_and_dense();
   output.register_hook([dense, strides = output.strides().vec()](const at::Tensor& grad) {
-    return aligned(dense ? restride(grad, strides) : grad);
+    return grad.defined() ? aligned(dense ? restride(grad, c10::fromIntArrayRefSlow(strides)) : grad) : grad;
   });
   return output;
 }

@@ -40,6 +40,6 @@ std::tuple<at::Tensor, at::Tensor> flash_attention_formula(const AttentionArgume
 at::Tensor restride(const at::Tensor& output, const AttentionArguments& a);
 /// [B, H, S, D] with these strides, which are those of dense tensors in some order of the dims;
 /// differentiable.
-at::Tensor restride(const at::Tensor& tensor, at::IntArrayRef strides);
+at::Tensor restride(const at::Tensor& tensor, c10::SymIntArrayRef strides);
 
 }  // namespace tessera::native

@@ -81,6 +81,48 @@ TEST(GradientBugs, B20_OneHeadOfAnyStride) {
   }
 }
 
+/// The same beside rows that are one row in memory: each has a gradient of its own.
+TEST(GradientBugs, B20_ExpandedRowsOfOneHead) {
+  TESSERA_NEEDS_GPU();
+  for (const at::ScalarType dtype : kDtypes) {
+    for (const std::size_t expanded : {0, 1, 2}) {
+      Tensors t = heads(dtype, 1, 1, 1, 121, 3, 146);
+      t[expanded] = t[expanded].slice(2, 0, 1).expand(t[expanded].sizes());
+      const at::Tensor mask = at::arange(3, at::device(at::kCUDA)).ne(1);
+      const at::Tensor added =
+          at::zeros({3}, mask.options().dtype(at::kDouble)).masked_fill(mask.logical_not(), -INFINITY);
+      expect_gradients(
+          {c10::str("tensor ", expanded, " of ", dtype),
+           [&](const Tensors& x) { return tessera::scaled_dot_product_attention(x[0], x[1], x[2], mask); },
+           [&](const Tensors& x) {
+             return std::get<0>(at::_scaled_dot_product_attention_math(
+                 x[0], x[1], x[2], added.expand({1, 1, 121, 3}), 0, false));
+           },
+           t});
+    }
+  }
+}
+
+/// A mask of numbers that ATen does not copy, since its rows are multiples of 16 elements.
+TEST(GradientBugs, B20_UnalignedMask) {
+  TESSERA_NEEDS_GPU();
+  for (const at::ScalarType dtype : kDtypes) {
+    Tensors t = heads(dtype, 2, 2, 2, 50, 80, 104);
+    const at::Tensor whole = normal({2, 1, 50, 83}, dtype, 4);
+    for (const at::Tensor& mask : {whole.slice(3, 1, 81), whole.slice(3, 1, 81).slice(2, 7, 8),
+                                   whole.transpose(2, 3).contiguous().transpose(2, 3).slice(3, 0, 80)}) {
+      expect_gradients(
+          {c10::str("mask of strides ", mask.strides(), " of ", dtype),
+           [&](const Tensors& x) { return tessera::scaled_dot_product_attention(x[0], x[1], x[2], mask); },
+           [&](const Tensors& x) {
+             return std::get<0>(at::_scaled_dot_product_attention_math(
+                 x[0], x[1], x[2], mask.to(at::kDouble).expand({2, 2, 50, 80}), 0, false));
+           },
+           t});
+    }
+  }
+}
+
 TEST(GradientBugs, B53_SharedKeysGetTheSum) {
   TESSERA_NEEDS_GPU();
   for (const at::ScalarType dtype : {at::kFloat, at::kHalf}) {

@@ -5,6 +5,7 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <cmath>
 #include <cstdlib>
+#include <vector>
 
 namespace tessera::test {
 namespace {
@@ -41,8 +42,13 @@ double free_gibibytes() {
 }
 
 void dirty_allocator() {
-  constexpr std::int64_t kElements = std::int64_t{1} << 26;
-  for (int i = 0; i < 3; ++i) at::full({kElements >> (4 * i)}, NAN, at::device(at::kCUDA).dtype(at::kFloat));
+  constexpr std::int64_t kLargest = std::int64_t{1} << 26, kSmallest = std::int64_t{1} << 7;
+  std::vector<at::Tensor> held;  // torch keeps blocks of small tensors apart
+  for (std::int64_t elements = kLargest; elements >= kSmallest; elements /= 4) {
+    const int count = elements >= kLargest / 16 ? 1 : 4;
+    for (int i = 0; i < count; ++i)
+      held.push_back(at::full({elements}, NAN, at::device(at::kCUDA).dtype(at::kFloat)));
+  }
 }
 
 at::Tensor normal(at::IntArrayRef sizes, at::ScalarType dtype, std::uint64_t seed) {

@@ -19,7 +19,9 @@ std::vector<Operation> operations(at::ScalarType dtype) {
            [](auto& t) { return at::softmax(t[0], -1); },
            {linear[0]}},
           attention("attention", false, heads(dtype, 2, 4, 4, 5, 7, 8)),
-          attention("causal", true, heads(dtype, 2, 4, 2, 5, 7, 8))};
+          attention("causal", true, heads(dtype, 2, 4, 2, 5, 7, 8)),
+          flash_attention("flash", false, heads(dtype, 2, 4, 2, 5, 7, 40)),
+          flash_attention("causal flash", true, heads(dtype, 2, 4, 4, 7, 7, 20))};
 }
 
 TEST(GradientBugs, B15_B23_StridedGradients) {

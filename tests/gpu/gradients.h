@@ -35,6 +35,13 @@ inline Operation attention(const std::string& name, bool causal, Tensors inputs)
           [=](const Tensors& t) { return attend_in_aten(t, causal); }, std::move(inputs)};
 }
 
+/// The same through flash_attention.
+inline Operation flash_attention(const std::string& name, bool causal, Tensors inputs) {
+  return {name,
+          [=](const Tensors& t) { return std::get<0>(tessera::flash_attention(t[0], t[1], t[2], causal)); },
+          [=](const Tensors& t) { return attend_in_aten(t, causal); }, std::move(inputs)};
+}
+
 /// [B, H, I, D] by [B, G, J, D].
 inline Tensors heads(at::ScalarType dtype, int64_t B, int64_t H, int64_t G, int64_t I, int64_t J, int64_t D) {
   return {normal({B, H, I, D}, dtype, 1), normal({B, G, J, D}, dtype, 2), normal({B, G, J, D}, dtype, 3)};

@@ -3,6 +3,7 @@
 Usage: operators_test.py LIBTESSERA [unittest options]
 """
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch.func import grad, jacrev, vmap
 from torch.library import opcheck
+from torch.utils._python_dispatch import TorchDispatchMode
 
 LIBRARY = os.path.abspath(sys.argv.pop(1))
 torch.ops.load_library(LIBRARY)
@@ -108,6 +110,51 @@ class Compile(unittest.TestCase):
             torch.testing.assert_close(ours, theirs)
 
 
+    def test_dropout(self):
+        """Whose values are random: sizes, strides and a gradient for every input."""
+        attend = lambda q, k, v: ops.scaled_dot_product_attention(q, k, v, None, 0.5, enable_gqa=True)
+        for view in False, True:
+            q, k, v = attention_inputs()
+            q = q.transpose(1, 2).contiguous().detach().requires_grad_().transpose(1, 2) if view else q
+            for dynamic in False, True:
+                torch._dynamo.reset()
+                result = torch.compile(attend, fullgraph=True, dynamic=dynamic, backend="aot_eager")(q, k, v)
+                self.assertEqual((result.shape, result.stride()), (attend(q, k, v).shape, attend(q, k, v).stride()))
+                for gradient in torch.autograd.grad(result.sum(), (q, k, v)):
+                    self.assertTrue(gradient.isfinite().all())
+
+        class Model(torch.nn.Module):
+            def forward(self, q):
+                return ops.scaled_dot_product_attention(q, q, q, None, 0.5)
+
+        program = torch.export.export(Model(), (leaf(2, 4, 5, 8),), dynamic_shapes={"q": {2: torch.export.Dim("s", min=2, max=1000)}})
+        self.assertEqual(program.module()(leaf(2, 4, 9, 8)).shape, (2, 4, 9, 8))
+
+
+class Watching(TorchDispatchMode):
+    """Sees what runs, and changes nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+        self.seen.append(str(function))
+        return function(*arguments, **(keywords or {}))
+
+
+class Graphs(unittest.TestCase):
+    def test_a_mode_that_watches_changes_no_graph(self):
+        names = []
+        for mode in contextlib.nullcontext(), Watching():
+            with mode:
+                x, w = leaf(3, 4), leaf(5, 4)
+                names.append([f.grad_fn.name() for f in (ops.add(x, x), ops.linear(x, w), ops.linear_gelu(x, w), ops.softmax(x, 1))])
+        self.assertEqual(*names)
+        self.assertEqual((names[0][0], names[0][2:]), ("AddBackward0", ["GeluBackward0", "SoftmaxBackward0"]))
+        self.assertIn("aten._softmax.default", mode.seen)
+
+
 class Transforms(unittest.TestCase):
     def test_vmap(self):
         x, w, b = torch.randn(6, 3, 4), torch.randn(5, 4), torch.randn(5)
@@ -140,6 +187,18 @@ class Transforms(unittest.TestCase):
             dual = forward.make_dual(x, torch.ones_like(x))
             ours = forward.unpack_dual(ops.linear_gelu(dual, w)).tangent
             torch.testing.assert_close(ours, forward.unpack_dual(F.gelu(F.linear(dual, w))).tangent)
+
+        def tangent(attend, q, step):
+            with forward.dual_level():
+                return forward.unpack_dual(attend(forward.make_dual(q, step))).tangent
+
+        q, step = torch.randn(1, 2, 5, 8, dtype=torch.double), torch.randn(1, 2, 5, 8, dtype=torch.double)
+        for attend in (  # composed of products, with a node of our own where nothing is forward
+            lambda t: ops.flash_attention(t, t, t, True, diagonal=1)[0],
+            lambda t: ops.scaled_dot_product_attention(t, t, t, is_causal=True, scale=-1.0),
+        ):
+            difference = (attend(q + 1e-6 * step) - attend(q - 1e-6 * step)) / 2e-6
+            torch.testing.assert_close(tangent(attend, q, step), difference, atol=1e-6, rtol=1e-6)
 
 
 class Gradcheck(unittest.TestCase):
@@ -275,6 +334,34 @@ print(torch.ops.tessera.add(torch.ones(1), torch.ones(1)).item())"""
             out, err = self.run_python(text)
         self.assertEqual(out, "2.0")
         self.assertIn("another copy of libtessera.so is loaded in this process: this one registers nothing", err)
+
+    def test_the_policy_is_asked_for_by_every_call(self):
+        text = """
+import os
+torch.ops.load_library(library)
+ops = torch.ops.tessera
+x, q = torch.ones(2, 3), torch.ones(1, 1, 2, 4, requires_grad=True)
+calls = (
+    lambda: torch.func.vmap(lambda t: ops.softmax(t, 0))(x),
+    lambda: torch.func.grad(lambda t: ops.linear(t, x).sum())(x),
+    lambda: ops.add(x.to('meta'), x.to('meta')),
+    lambda: torch.compile(lambda t: ops.scaled_dot_product_attention(t, t, t, None, 0.5), backend='aot_eager')(q),
+)
+for policy in 'fast', 'tile':
+    os.environ['TESSERA_POLICY'] = policy
+    for call in calls:
+        try:
+            call()
+            print('no error')
+        except Exception as error:
+            line = next(line for line in str(error).splitlines() if 'polic' in line or 'POLICY' in line)
+            print(line[line.find('TESSERA_POLICY' if policy == 'fast' else 'scaled_dot_product_attention():'):].rstrip("')"))"""
+        out, _ = self.run_python(text)
+        wrong = "TESSERA_POLICY=fast is not legal: expected one of auto, tile, native;"
+        refused = "scaled_dot_product_attention(): the policy is tile, but no tile kernel supports dropout_p = 0.5. Policy auto runs ATen here"
+        lines = out.splitlines()
+        self.assertEqual([line.startswith(wrong) for line in lines[:4]], [True] * 4, out)
+        self.assertEqual(lines[4:], ["no error"] * 3 + [refused])
 
     def test_mistakes_in_the_environment(self):
         text = """
