@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "registration/gradients/derivatives.h"
+#include "registration/native/alignment.h"
 #include "registration/native/composed_attention.h"
 #include "registration/native/fused_attention.h"
 #include "registration/native/native.h"

@@ -1,6 +1,5 @@
 #include "registration/native/fused_attention.h"
 
-#include <ATen/core/DimVector.h>
 #include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention.h>
@@ -14,7 +13,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "registration/gradients/derivatives.h"
+#include "registration/native/alignment.h"
 #include "registration/native/native.h"
 
 namespace tessera::native {
@@ -109,32 +108,6 @@ Gradients efficient_backward(const AttentionArguments& a, const AttentionOutputs
 }
 
 }  // namespace
-
-at::Tensor aligned(const at::Tensor& t) {
-  constexpr int64_t kBytes = 16;
-  if (!t.is_cuda() || !t.has_storage() || is_traced(t)) return t;
-  const int64_t size = t.element_size(), last = t.dim() - 1;
-  const bool dense_rows = t.size(last) <= 1 || t.stride(last) == 1;
-  bool good = dense_rows && reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
-  at::DimVector strides(t.strides());
-  for (int64_t dim = 0; dim < last; ++dim) {
-    if (t.size(dim) == 1 && t.stride(dim) * size % kBytes != 0) strides[dim] = kBytes;  // ATen asks it, too
-    good = good && strides[dim] * size % kBytes == 0;
-  }
-  if (good && t.strides() == strides) return t;
-  // as_strided's backward takes the elements of an expanded tensor for one, and shares their gradients out.
-  const bool differentiated = transforms() || (grad_mode() && t.requires_grad());
-  return good && !differentiated ? t.as_strided(t.sizes(), strides) : t.clone(at::MemoryFormat::Contiguous);
-}
-
-at::Tensor with_aligned_gradient(at::Tensor output) {
-  if (!output.is_cuda() || !output.requires_grad() || is_traced(output) || transforms()) return output;
-  const bool dense = output.is_non_overlapping_and_dense();
-  output.register_hook([dense, strides = output.strides().vec()](const at::Tensor& grad) {
-    return grad.defined() ? aligned(dense ? restride(grad, c10::fromIntArrayRefSlow(strides)) : grad) : grad;
-  });
-  return output;
-}
 
 bool fits_grid(const AttentionArguments& a) {
   return a.query.is_cpu() || (a.query.sym_size(0) <= kMostOfAGrid && a.query.sym_size(1) <= kMostOfAGrid);
