@@ -11,6 +11,7 @@
 #include "registration/calls/precision.h"
 #include "tessera/policy.h"
 #include "tests/fuzz/operator_call.h"
+#include "tests/support/same_bits.h"
 
 namespace tessera::fuzz {
 namespace {
@@ -100,11 +101,6 @@ at::ScalarType coarser_of(at::ScalarType a, at::ScalarType b) {
   return ulp_of(a) < ulp_of(b) ? b : a;
 }
 
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
-  return a.scalar_type() == b.scalar_type() && a.strides() == b.strides() &&
-         at::equal(at::isnan(a), at::isnan(b)) && at::equal(at::nan_to_num(a), at::nan_to_num(b));
-}
-
 Tensors gradients(const std::function<Tensors(const Tensors&)>& call, const Tensors& tensors,
                   const at::Tensor& grad) {
   Tensors leaves, wanted;
@@ -174,7 +170,8 @@ class CallCheck {
     if (!mine.error.empty()) return refused(mine.error, native.error);
     if (!native.error.empty()) throw failure_of("ours takes what ATen refuses", native.error);
     if (call_.is_exact) {
-      if (!same_bits(mine.results[0], native.results[0]))
+      const at::Tensor &result = mine.results[0], &expected = native.results[0];
+      if (result.strides() != expected.strides() || !test::same_bits(result, expected))
         throw failure_of("values", "not ATen's bits or strides");
       return;
     }

@@ -72,6 +72,21 @@ class CallMaker {
     call_.tensors.push_back(made.tensor);
   }
 
+  /// Puts zeros of both signs, infinities, NaN and the smallest numbers into the tensors.
+  void extremes() {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (const at::Tensor& t : call_.tensors) {
+      if (!t.is_floating_point() || t.numel() == 0) continue;
+      const double smallest = t.scalar_type() == at::kHalf ? 0x1p-24 : 0x1p-130;
+      for (const double value : {0.0, -0.0, kInfinity, -kInfinity, std::nan(""), smallest, -smallest}) {
+        at::Tensor element = t;
+        while (element.dim() > 0) element = element.select(0, c_.below(static_cast<int>(element.size(0))));
+        element.fill_(value);
+      }
+    }
+    call_.text += "\n  with zeros, infinities, NaN and subnormal numbers";
+  }
+
   void add();
   void softmax();
   void linear();
@@ -97,6 +112,7 @@ void CallMaker::add() {
   const bool swaps = c_.chance(50);
   tensor(swaps ? second : first, dtype_);
   tensor(swaps ? first : second, other);
+  if (c_.chance(50)) extremes();
   call_.ours = [](const Tensors& t) { return Tensors{tessera::add(t[0], t[1])}; };
   call_.native = [](const Tensors& t) { return Tensors{at::add(t[0], t[1])}; };
   call_.formula = call_.native;

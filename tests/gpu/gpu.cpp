@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "tests/support/same_bits.h"
+
 namespace tessera::test {
 namespace {
 
@@ -79,8 +81,7 @@ void expect_accurate(const AccuracyCase& test) {
 }
 
 void expect_same_bits(const at::Tensor& a, const at::Tensor& b) {
-  EXPECT_TRUE(at::equal(at::isnan(a), at::isnan(b)));
-  EXPECT_TRUE(at::equal(at::nan_to_num(a), at::nan_to_num(b)));
+  EXPECT_TRUE(same_bits(a, b));
 }
 
 }  // namespace tessera::test

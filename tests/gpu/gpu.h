@@ -34,7 +34,7 @@ struct AccuracyCase {
 };
 void expect_accurate(const AccuracyCase& test);
 
-/// Every element of the two is the same, NaN included.
+/// As same_bits() has it: every bit, but for those of a NaN.
 void expect_same_bits(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace tessera::test
