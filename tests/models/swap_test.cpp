@@ -1,5 +1,6 @@
 #include "tessera/swap.h"
 
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <torch/csrc/jit/passes/frozen_graph_optimizations.h>
@@ -90,10 +91,12 @@ def forward(self, x, mask):
     return torch.softmax(out, 1, dtype=7)  # float64
 )");
   SwapResult result = swap_and_compare(module, {torch::randn({2, 4, 5, 4}), torch::randn({5, 5})});
-  EXPECT_EQ(summary(result),
-            (Lines{"aten::linear -> tessera::linear",
-                   "aten::scaled_dot_product_attention -> tessera::scaled_dot_product_attention",
-                   "aten::softmax -> tessera::softmax"}));
+  EXPECT_EQ(
+      summary(result),
+      (Lines{"aten::linear -> tessera::linear",
+             "aten::scaled_dot_product_attention -> tessera::scaled_dot_product_attention where the rank of "
+             "query, key, value is 4",
+             "aten::softmax -> tessera::softmax"}));
   EXPECT_EQ(run(result.module, {torch::randn({2, 4, 5, 4}), torch::randn({5, 5})}).scalar_type(),
             torch::kDouble);
 }
@@ -127,6 +130,116 @@ def forward(self, x, approximate: str, p: float):
              "torch::jit::freeze() first",
              "aten::addmm: it may be an aten::linear that a pass took apart: swap before "
              "torch::jit::optimize_for_inference()"}));
+}
+
+TEST(Swap, LeavesAnOverloadThatWritesIntoItsArgument) {
+  jit::Module module = make(R"(
+def forward(self, x, o):
+    y = torch.gelu(torch.linear(x, self.weight, None, out=o))
+    z = torch.linear(x, self.weight)
+    return y + torch.gelu(z, approximate="none", out=torch.empty_like(z)) + o
+)");
+  const SwapResult result = swap_and_compare(module, {torch::randn({5, 4}), torch::zeros({5, 6})});
+  EXPECT_EQ(summary(result),
+            (Lines{"aten::linear -> tessera::linear", "aten::linear: this overload has no counterpart",
+                   "aten::gelu: its input comes from another overload of aten::linear",
+                   "aten::gelu: this overload has no counterpart"}));
+}
+
+/// As an export or a trace leaves it.
+void set_rank(const jit::Module& module, std::size_t input, std::size_t rank) {
+  module.get_method("forward").graph()->inputs()[input]->setType(
+      c10::TensorType::create(std::nullopt, std::nullopt, rank, std::nullopt));
+}
+
+constexpr const char* kAttention =
+    "def forward(self, q, k):\n    return torch.scaled_dot_product_attention(q, k, k)\n";
+
+TEST(Swap, LeavesAttentionWhoseRankIsKnownToBeAnother) {
+  const jit::Module module = make(kAttention);
+  set_rank(module, 1, 3);
+  const SwapResult result = swap_and_compare(module, {torch::randn({2, 5, 4}), torch::randn({2, 6, 4})});
+  EXPECT_EQ(summary(result),
+            (Lines{"aten::scaled_dot_product_attention: the rank of query is 3: only 4 is replaced"}));
+}
+
+TEST(Swap, ReplacesAttentionWhoseRankIsKnown) {
+  const jit::Module module = make(kAttention);
+  for (const std::size_t input : {1, 2}) set_rank(module, input, 4);
+  const std::vector<c10::IValue> inputs = {torch::randn({1, 2, 5, 4}), torch::randn({1, 2, 6, 4})};
+  const SwapResult result = swap_and_compare(module, inputs);
+  EXPECT_EQ(summary(result),
+            (Lines{"aten::scaled_dot_product_attention -> tessera::scaled_dot_product_attention"}));
+}
+
+/// Calls of torch.ops.tessera, outermost, while it lives.
+class OurCalls {
+ public:
+  OurCalls() {
+    count_ = 0;
+    handle_ = at::addGlobalCallback(
+        at::RecordFunctionCallback([](const at::RecordFunction& f) -> std::unique_ptr<at::ObserverContext> {
+          if (std::string(f.name()).starts_with("tessera::")) ++count_;
+          return nullptr;
+        }).scopes({at::RecordScope::FUNCTION}));
+  }
+  ~OurCalls() { at::removeCallback(handle_); }
+  OurCalls(const OurCalls&) = delete;
+  OurCalls& operator=(const OurCalls&) = delete;
+  static bool any() { return count_ > 0; }
+
+ private:
+  inline static int count_ = 0;
+  at::CallbackHandle handle_;
+};
+
+/// The same values as before the swap; whether one of our operators ran.
+bool runs_ours(const jit::Module& swapped, const jit::Module& module,
+               const std::vector<at::Tensor>& tensors) {
+  const std::vector<c10::IValue> inputs(tensors.begin(), tensors.end());
+  const at::Tensor expected = run(module, inputs);
+  const OurCalls calls;
+  const at::Tensor found = run(swapped, inputs);
+  EXPECT_EQ(found.sizes(), expected.sizes());
+  EXPECT_TRUE(torch::allclose(found, expected, 1e-5, 1e-6));
+  return calls.any();
+}
+
+TEST(Swap, AttentionOfAnyRankRunsAndThatOfRank4IsOurs) {
+  const jit::Module module = make(kAttention);
+  const SwapResult result = swap_operators(module), again = swap_operators(result.module);
+  ASSERT_EQ(result.replaced.size(), 1U);
+  EXPECT_EQ(summary(again), Lines{});  // what stayed for other ranks is not replaced again
+  std::stringstream file;
+  result.module.save(file);
+  for (const jit::Module& swapped : {result.module, jit::load(file)}) {
+    const auto ours = [&](at::IntArrayRef q, at::IntArrayRef k) {
+      return runs_ours(swapped, module, {torch::randn(q), torch::randn(k)});
+    };
+    EXPECT_TRUE(ours({1, 2, 5, 4}, {1, 2, 6, 4}));
+    EXPECT_FALSE(ours({5, 4}, {6, 4}));
+    EXPECT_FALSE(ours({2, 5, 4}, {2, 6, 4}));
+    EXPECT_FALSE(ours({1, 2, 5, 4}, {2, 6, 4}));
+    EXPECT_FALSE(ours({1, 1, 2, 5, 4}, {1, 1, 2, 6, 4}));
+  }
+}
+
+/// ATen takes weights [K], too. A module's own is known to be [N, K].
+TEST(Swap, ALinearWithAWeightOfRankOneStaysAtens) {
+  const jit::Module module = make(R"(
+def forward(self, x, w):
+    return torch.gelu(torch.linear(x, w), approximate="tanh") + torch.linear(x, w)
+)");
+  const SwapResult result = swap_operators(module);
+  EXPECT_EQ(summary(result),
+            (Lines{"aten::linear + aten::gelu -> tessera::linear_gelu where the rank of weight is 2",
+                   "aten::linear -> tessera::linear where the rank of weight is 2"}));
+  EXPECT_TRUE(runs_ours(result.module, module, {torch::randn({5, 4}), torch::randn({6, 4})}));
+  EXPECT_FALSE(runs_ours(result.module, module, {torch::randn({5, 4}), torch::randn({4})}));
+  jit::Module vector = make("def forward(self, x):\n    return torch.gelu(torch.linear(x, self.bias))\n");
+  EXPECT_EQ(summary(swap_and_compare(vector, {torch::randn({5, 6})})),
+            (Lines{"aten::linear: the rank of weight is 1: only 2 is replaced",
+                   "aten::gelu: the rank of weight is 1: only 2 is replaced"}));
 }
 
 TEST(Swap, GivesTheModuleItselfWhereNothingMatches) {
@@ -198,7 +311,7 @@ TEST_F(SwapFile, AFrozenModuleLosesItsDropout) {
   jit::Module frozen = jit::freeze(module_);
   SwapResult result = swap_and_compare(frozen, inputs_);
   EXPECT_EQ(result.left.size(), 0u) << result.text();
-  EXPECT_EQ(result.replaced.back().outcome, "tessera::scaled_dot_product_attention");
+  EXPECT_TRUE(result.replaced.back().outcome.starts_with("tessera::scaled_dot_product_attention where "));
 }
 
 TEST_F(SwapFile, SaysWhereAnOptimizedModuleHasNoLinearLeft) {
