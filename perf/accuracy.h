@@ -1,12 +1,9 @@
 #pragma once
+#include <ATen/core/Tensor.h>
 #include <string>
 #include <vector>
 
 #include "perf/call_spec.h"
-
-namespace at {
-class Tensor;
-}
 
 /// The accuracy contract: a result's error is at most that of native torch in the same dtype, plus a share of
 /// the largest magnitude.
@@ -33,7 +30,7 @@ inline constexpr double kForward = 1, kGradient = 1.5;  ///< times native's erro
 struct Accuracy {
   Error ours;
   Error native;
-  DType dtype = f32;
+  DType dtype = f32;  ///< of the result
   double factor = kForward;
 
   double allowed_maximum() const { return factor * native.maximum + slack(dtype) * ours.magnitude; }
@@ -46,8 +43,24 @@ struct Accuracy {
   std::string text() const;
 };
 
-/// Measures our operator and ATen's on "cuda" or "cpu", on fresh inputs of each seed; the seed that uses most
-/// of what is allowed.
+/// What one output should be, and how near ATen comes.
+struct Expected {
+  at::Tensor reference;  ///< fp64
+  Error native;
+  DType dtype;
+  /// What the allowed share is taken of where the reference is smaller. Of a logsumexp, 1: the error of the
+  /// logarithm of a sum is the sum's relative one, also where the logarithm is near 0.
+  double least_magnitude = 0;
+};
+
+/// Of every output of the operator's kernels.
+std::vector<Expected> expected_of(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
+
+/// Throws UserError where the sizes differ.
+Accuracy accuracy_of(const at::Tensor& result, const Expected& expected);
+
+/// Measures our operator and ATen's on "cuda" or "cpu", on fresh inputs of each seed; the output and the seed
+/// that use most of what is allowed.
 Accuracy measure_accuracy(const CallSpec& spec, const std::string& device, int seeds = 3);
 
 /// The same for the gradient of every floating-point input, the worst of them.

@@ -10,6 +10,7 @@ std::string to_text(const CallSpec& spec) {
   if (spec.dim != -1) text += fmt::format(" --dim {}", spec.dim);
   if (!spec.bias) text += " --no-bias";
   if (spec.approximate != "none") text += " --approximate " + spec.approximate;
+  if (spec.training) text += " --training";
   if (spec.causal) text += " --causal";
   if (spec.mask != CallSpec::Mask::none)
     text += spec.mask == CallSpec::Mask::boolean ? " --mask bool" : " --mask added";

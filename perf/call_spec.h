@@ -21,6 +21,7 @@ struct CallSpec {
   std::int64_t dim = -1;             ///< softmax
   bool bias = true;                  ///< linear, linear_gelu
   std::string approximate = "none";  ///< linear_gelu
+  bool training = false;             ///< linear_gelu: the kernel of training, which also gives the product
   bool causal = false;               ///< attention
   Mask mask = Mask::none;            ///< attention: [B, 1, 1, S_k] boolean, or [S_q, S_k] added
   std::int64_t kv_heads = 0;         ///< attention: heads of key and value; 0: H

@@ -103,6 +103,8 @@ constexpr CallOption kOptions[] = {
     {"no-bias", nullptr, "linear, linear_gelu: without a bias", kLinear,
      [](CallSpec& spec, std::string_view) { spec.bias = false; }},
     {"approximate", "FORM", "linear_gelu: none or tanh (none)", "linear_gelu", set_approximate},
+    {"training", nullptr, "linear_gelu: the kernel of training, which also gives the product", "linear_gelu",
+     [](CallSpec& spec, std::string_view) { spec.training = true; }},
     {"causal", nullptr, "attention: row i sees keys j <= i", kAttention,
      [](CallSpec& spec, std::string_view) { spec.causal = true; }},
     {"mask", "KIND", "scaled_dot_product_attention: bool or added", "scaled_dot_product_attention", set_mask},

@@ -75,7 +75,7 @@ DeviceRow Bench::measure_by_hand(const CallSpec& spec, const std::string& folder
   const Target target = dispatch::device_of(c10::cuda::current_device()).target;
   const std::vector<at::Tensor> inputs = make_inputs(spec, at::kCUDA);
   const Call call = bound_call(spec, inputs);
-  const Expected expected = expected_of(spec, inputs);
+  const std::vector<Expected> expected = expected_of(spec, inputs);
   report_("compiling " + name);
   const KernelText text = kernel_by_hand(folder, name, call.problem().facts, target);
   const Trial by_hand = try_kernel(call, kernel_store::get(text, target), expected);

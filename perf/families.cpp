@@ -136,6 +136,7 @@ linear 512x1024x768
 linear 77x130x33 --no-bias
 linear_gelu 512x1024x768
 linear_gelu 77x130x33 --approximate tanh
+linear_gelu 200x136x264 --training
 softmax 1024x1000
 softmax 64x33x100 --dim 1
 softmax 8x40000

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "perf/problem.h"
+#include "registration/private_ops.h"
 #include "tessera/ops.h"
 #include "tile_core/base/error.h"
 
@@ -64,13 +65,19 @@ std::function<at::Tensor()> tessera_call(const CallSpec& spec, const std::vector
   }
   const std::optional<at::Tensor> bias = optional_input(x, 2);
   if (spec.op == "linear") return [=] { return tessera::linear(x[0], x[1], bias); };
+  if (spec.training) return [=] { return run_tessera(spec, x).front(); };
   return [=, approximate = spec.approximate] { return tessera::linear_gelu(x[0], x[1], bias, approximate); };
 }
 
 std::vector<at::Tensor> run_tessera(const CallSpec& spec, const std::vector<at::Tensor>& inputs) {
-  if (spec.op != "flash_attention") return {tessera_call(spec, inputs)()};
-  auto [output, logsumexp] = tessera::flash_attention(inputs[0], inputs[1], inputs[2], spec.causal);
-  return {output, logsumexp};
+  if (spec.op == "flash_attention") {
+    auto [output, logsumexp] = tessera::flash_attention(inputs[0], inputs[1], inputs[2], spec.causal);
+    return {output, logsumexp};
+  }
+  if (!spec.training) return {tessera_call(spec, inputs)()};
+  auto [output, product] =
+      linear_gelu_with_preactivation(inputs[0], inputs[1], optional_input(inputs, 2), spec.approximate);
+  return {output, product};
 }
 
 }  // namespace tessera::perf

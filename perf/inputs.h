@@ -24,7 +24,8 @@ double bytes_of(const std::vector<at::Tensor>& tensors);
 /// Our operator on these tensors, to be called often; its first output.
 std::function<at::Tensor()> tessera_call(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
 
-/// The operator's outputs: one; flash_attention: output and logsumexp.
+/// The operator's outputs: one; flash_attention: output and logsumexp; in training linear_gelu's output and
+/// product, of the operator that its autograd calls.
 std::vector<at::Tensor> run_tessera(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
 
 }  // namespace tessera::perf

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "perf/inputs.h"
+#include "perf/reference.h"
 
 namespace tessera::perf {
 namespace {
@@ -76,8 +77,8 @@ std::vector<Native> linear_candidates(const CallSpec& spec, const Tensors& x) {
   const bool biased = x.size() > 2;
   if (spec.op == "linear_gelu") {
     std::vector<Native> all = {{"linear + gelu", [=] { return at::gelu(linear(x), spec.approximate); }}};
-    // cuBLASLt's epilogue is the tanh form: no candidate for the exact one.
-    if (biased && spec.approximate == "tanh" && x[0].is_cuda()) {
+    // cuBLASLt's epilogue is the tanh form: no candidate for the exact one, nor where the product is needed.
+    if (!spec.training && biased && spec.approximate == "tanh" && x[0].is_cuda()) {
       all.push_back({"cuBLASLt gelu epilogue",
                      [=] { return at::_addmm_activation(x[2], x[0], x[1].t(), 1, 1, /*use_gelu=*/true); }});
     }
@@ -136,8 +137,15 @@ std::vector<Native> worth_measuring(std::vector<Native> all, Timer& timer,
   return kept;
 }
 
-std::vector<at::Tensor> run_native(const CallSpec& spec, const Tensors& inputs) {
-  return {candidates(spec, inputs).front().run()};
+at::Tensor run_native(const CallSpec& spec, const Tensors& inputs) {
+  return candidates(spec, inputs).front().run();
+}
+
+std::vector<at::Tensor> native_outputs(const CallSpec& spec, const Tensors& inputs) {
+  Tensors outputs = {run_native(spec, inputs)};
+  if (spec.is_attention()) outputs.push_back(logsumexp(spec, inputs, at::kFloat));
+  if (spec.training) outputs.push_back(linear(inputs));
+  return outputs;
 }
 
 }  // namespace tessera::perf

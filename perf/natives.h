@@ -24,7 +24,12 @@ std::vector<Native> natives(const CallSpec& spec, const std::vector<at::Tensor>&
 std::vector<Native> worth_measuring(std::vector<Native> all, Timer& timer,
                                     std::vector<std::string>& left_out);
 
-/// ATen's operator of the same name: outputs as those of run_tessera (flash_attention: the output alone).
-std::vector<at::Tensor> run_native(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
+/// ATen's operator of the same name, its output.
+at::Tensor run_native(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
+
+/// What ATen gives for the outputs of the operator's kernels, in their dtypes: of the operator of the same
+/// name; then in training at::linear's product, and of attention the logsumexp in fp32, whose scores ATen's
+/// products give and which no operator of ATen's gives for every call.
+std::vector<at::Tensor> native_outputs(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
 
 }  // namespace tessera::perf

@@ -39,7 +39,8 @@ CallShape shape_of(const CallSpec& spec) {
                       .approximate = spec.approximate,
                       .dim = spec.dim,
                       .mask_dtype = spec.mask == CallSpec::Mask::added ? scalar_type(spec.dtype) : c10::kBool,
-                      .is_causal = spec.causal}};
+                      .is_causal = spec.causal,
+                      .training = spec.training}};
 }
 
 void check_shapes(const CallSpec& spec) {

@@ -29,38 +29,49 @@ at::Tensor hide(at::Tensor scores, const at::Tensor& mask, bool causal) {
   return scores.masked_fill(visible.logical_not(), kHidden);
 }
 
-/// query, key, value [.., S, D] with as many heads each: output and logsumexp. A row that sees no key gives
-/// 0, -inf.
-std::pair<at::Tensor, at::Tensor> attention(const at::Tensor& query, const at::Tensor& key,
-                                            const at::Tensor& value, const at::Tensor& mask, bool causal) {
+/// query, key [.., S, D] with as many heads each: [.., S_q, S_k] as the softmax takes them.
+at::Tensor scores_of(const at::Tensor& query, const at::Tensor& key, const at::Tensor& mask, bool causal) {
   const double scale = 1 / std::sqrt(static_cast<double>(query.size(-1)));
-  const at::Tensor scores = hide(query.matmul(key.transpose(-2, -1)) * scale, mask, causal);
+  return hide(query.matmul(key.transpose(-2, -1)) * scale, mask, causal);
+}
+
+/// A row that sees no key gives 0.
+at::Tensor attention(const at::Tensor& scores, const at::Tensor& value) {
   const at::Tensor blind = scores.eq(-std::numeric_limits<double>::infinity()).all(-1, true);
-  const at::Tensor weights = scores.masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0);
-  return {weights.matmul(value), scores.logsumexp(-1)};
+  return scores.masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0).matmul(value);
 }
 
 at::Tensor mask_of(const Tensors& inputs) {
   return inputs.size() > 3 ? inputs[3] : at::Tensor();
 }
 
-Tensors attention_by_heads(const CallSpec& spec, const Tensors& inputs) {
-  const at::Tensor &query = inputs[0], &key = inputs[1], &value = inputs[2];
-  const std::int64_t B = query.size(0), H = query.size(1), group = H / std::max<std::int64_t>(key.size(1), 1);
-  const at::Tensor mask = mask_of(inputs);
-  const at::TensorOptions options = query.options().dtype(at::kDouble);
-  at::Tensor output = at::empty({B, H, query.size(2), value.size(3)}, options);
-  at::Tensor logsumexp = at::empty({B, H, query.size(2)}, options);
-  for (std::int64_t b = 0; b < B; ++b) {
-    for (std::int64_t h = 0; h < H; ++h) {
+/// Hands each head's scores, in `dtype`, to `use(batch, head, head of key and value, scores)`.
+template <typename Use>
+void for_each_head(const CallSpec& spec, const Tensors& inputs, at::ScalarType dtype, const Use& use) {
+  const at::Tensor &query = inputs[0], &key = inputs[1], mask = mask_of(inputs);
+  const std::int64_t group = query.size(1) / std::max<std::int64_t>(key.size(1), 1);
+  for (std::int64_t b = 0; b < query.size(0); ++b) {
+    for (std::int64_t h = 0; h < query.size(1); ++h) {
       const at::Tensor own = !mask.defined() ? mask : mask.dim() == 4 ? mask[b][0] : mask;
-      const auto [out, lse] = attention(query[b][h].to(at::kDouble), key[b][h / group].to(at::kDouble),
-                                        value[b][h / group].to(at::kDouble), own, spec.causal);
-      output[b][h].copy_(out);
-      logsumexp[b][h].copy_(lse);
+      use(b, h, h / group, scores_of(query[b][h].to(dtype), key[b][h / group].to(dtype), own, spec.causal));
     }
   }
-  return spec.op == "flash_attention" ? Tensors{output, logsumexp} : Tensors{output};
+}
+
+Tensors attention_by_heads(const CallSpec& spec, const Tensors& inputs) {
+  const at::Tensor &query = inputs[0], &value = inputs[2];
+  const std::int64_t B = query.size(0), H = query.size(1), S = query.size(2);
+  const at::TensorOptions options = query.options().dtype(at::kDouble);
+  at::Tensor output = at::empty({B, H, S, value.size(3)}, options), sums = at::empty({B, H, S}, options);
+  for_each_head(spec, inputs, at::kDouble, [&](auto b, auto h, auto g, const at::Tensor& scores) {
+    output[b][h].copy_(attention(scores, value[b][g].to(at::kDouble)));
+    sums[b][h].copy_(scores.logsumexp(-1));
+  });
+  return {output, sums};
+}
+
+at::Tensor product_of(const Tensors& x) {
+  return at::linear(x[0], x[1], x.size() > 2 ? std::optional(x[2]) : std::nullopt);
 }
 
 /// One differentiable output from float64 inputs.
@@ -69,11 +80,10 @@ at::Tensor formula(const CallSpec& spec, const Tensors& x) {
   if (spec.op == "softmax") return x[0].softmax(spec.dim);
   if (spec.is_attention()) {
     const std::int64_t group = x[0].size(1) / x[1].size(1);
-    return attention(x[0], x[1].repeat_interleave(group, 1), x[2].repeat_interleave(group, 1), mask_of(x),
-                     spec.causal)
-        .first;
+    const at::Tensor key = x[1].repeat_interleave(group, 1), value = x[2].repeat_interleave(group, 1);
+    return attention(scores_of(x[0], key, mask_of(x), spec.causal), value);
   }
-  const at::Tensor product = at::linear(x[0], x[1], x.size() > 2 ? std::optional(x[2]) : std::nullopt);
+  const at::Tensor product = product_of(x);
   return spec.op == "linear" ? product : at::gelu(product, spec.approximate);
 }
 
@@ -81,7 +91,19 @@ at::Tensor formula(const CallSpec& spec, const Tensors& x) {
 
 Tensors reference(const CallSpec& spec, const Tensors& inputs) {
   const at::NoGradGuard no_grad;
-  return spec.is_attention() ? attention_by_heads(spec, inputs) : Tensors{formula(spec, to_double(inputs))};
+  if (spec.is_attention()) return attention_by_heads(spec, inputs);
+  const Tensors x = to_double(inputs);
+  return spec.training ? Tensors{formula(spec, x), product_of(x)} : Tensors{formula(spec, x)};
+}
+
+at::Tensor logsumexp(const CallSpec& spec, const Tensors& inputs, at::ScalarType dtype) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor& query = inputs[0];
+  at::Tensor sums = at::empty({query.size(0), query.size(1), query.size(2)}, query.options().dtype(dtype));
+  for_each_head(spec, inputs, dtype, [&](auto b, auto h, auto /*g*/, const at::Tensor& scores) {
+    sums[b][h].copy_(scores.logsumexp(-1));
+  });
+  return sums;
 }
 
 Tensors reference_gradients(const CallSpec& spec, const Tensors& inputs, const at::Tensor& grad) {

@@ -7,9 +7,7 @@
 #include <limits>
 
 #include "perf/inputs.h"
-#include "perf/natives.h"
 #include "perf/problem.h"
-#include "perf/reference.h"
 #include "registration/dispatch/lowering.h"
 #include "tile_core/runtime/launch.h"
 
@@ -36,12 +34,6 @@ void allocate_outputs(Trial& trial) {
 
 }  // namespace
 
-Expected expected_of(const CallSpec& spec, const std::vector<at::Tensor>& inputs) {
-  Expected expected{reference(spec, inputs).front(), {}, spec.dtype};
-  expected.native = error_of(run_native(spec, inputs).front(), expected.reference);
-  return expected;
-}
-
 Call bound_call(const CallSpec& spec, const std::vector<at::Tensor>& inputs) {
   Call call = call_of(spec);
   for (std::size_t i = 0; i < inputs.size(); ++i) call.bind(i, inputs[i].data_ptr());
@@ -53,24 +45,24 @@ void Trial::operator()() const {
          c10::cuda::getCurrentCUDAStream().stream());
 }
 
-Trial try_kernel(const Call& call, Kernel& kernel, const Expected& expected) {
+Trial try_kernel(const Call& call, Kernel& kernel, const std::vector<Expected>& expected) {
   Trial trial{.call = call, .kernel = &kernel, .failure = compile(kernel)};
   if (!trial.failure.empty()) return trial;
   allocate_outputs(trial);
   trial();
-  const at::Tensor& result = trial.outputs.front();
-  trial.accuracy = {error_of(result, expected.reference.reshape(result.sizes())), expected.native,
-                    expected.dtype};
-  if (!trial.accuracy.holds()) trial.failure = "wrong result: " + trial.accuracy.text();
-  for (std::size_t i = 1; i < trial.outputs.size(); ++i) {
-    if (trial.outputs[i].isnan().any().item<bool>())
-      trial.failure = fmt::format("wrong result: output {} holds what was there before, or NaN", i);
+  for (std::size_t i = 0; i < trial.outputs.size(); ++i) {
+    Expected own = expected.at(i);
+    own.reference = own.reference.reshape(trial.outputs[i].sizes());  // the call's may be fewer dims
+    const Accuracy accuracy = accuracy_of(trial.outputs[i], own);
+    if (i == 0) trial.accuracy = accuracy;
+    if (trial.failure.empty() && !accuracy.holds())
+      trial.failure = fmt::format("wrong result: {}{}", i == 0 ? "" : "second output: ", accuracy.text());
   }
   return trial;
 }
 
 Trial try_variant(const Call& call, const autotune::Variant& variant, const Target& target,
-                  const Expected& expected) {
+                  const std::vector<Expected>& expected) {
   const dispatch::Lowered& lowered = dispatch::lowered(call.op(), call.problem().facts, variant, target);
   if (lowered.kernel == nullptr) return {.call = call, .failure = lowered.problem};
   return try_kernel(call, *lowered.kernel, expected);

@@ -12,14 +12,6 @@
 /// One kernel of a call, launched past the dispatch.
 namespace tessera::perf {
 
-/// What a call should give, and how near ATen comes.
-struct Expected {
-  at::Tensor reference;  ///< fp64
-  Error native;
-  DType dtype;
-};
-Expected expected_of(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
-
 /// The call with its inputs' memory. Throws UserError where no tile kernel can run it.
 Call bound_call(const CallSpec& spec, const std::vector<at::Tensor>& inputs);
 
@@ -28,18 +20,18 @@ struct Trial {
   Call call;
   Kernel* kernel = nullptr;
   std::vector<at::Tensor> outputs;
-  Accuracy accuracy;
+  Accuracy accuracy;    ///< of the first output
   std::string failure;  ///< why it may not be used: it does not compile, or its result is wrong
 
   /// Enqueues one launch on torch's current stream.
   void operator()() const;
 };
 
-/// The kernel, compiled and run once on the call's inputs.
-Trial try_kernel(const Call& call, Kernel& kernel, const Expected& expected);
+/// The kernel, compiled and run once on the call's inputs; every output is checked.
+Trial try_kernel(const Call& call, Kernel& kernel, const std::vector<Expected>& expected);
 
 /// The same of the operator's own program.
 Trial try_variant(const Call& call, const autotune::Variant& variant, const Target& target,
-                  const Expected& expected);
+                  const std::vector<Expected>& expected);
 
 }  // namespace tessera::perf

@@ -30,7 +30,8 @@ double relative(const Error& error) {
 
 /// Every variant of the operator's space on these inputs, run once.
 std::vector<Tried> try_space(const CallSpec& spec, const std::vector<at::Tensor>& inputs,
-                             const Expected& expected, const Target& target, const Report& report) {
+                             const std::vector<Expected>& expected, const Target& target,
+                             const Report& report) {
   const Call call = bound_call(spec, inputs);
   std::vector<Tried> tried;
   for (const ops::Variant& variant : call.op().space(call.problem(), target)) {
@@ -85,7 +86,7 @@ autotune::Record Bench::tune(const CallSpec& spec) {
   const MatmulPrecision precision(spec);
   const std::vector<at::Tensor> inputs = make_inputs(spec, at::kCUDA);
   const autotune::Device device = dispatch::device_of(c10::cuda::current_device());
-  const Expected expected = expected_of(spec, inputs);
+  const std::vector<Expected> expected = expected_of(spec, inputs);
   const std::vector<Tried> all = try_space(spec, inputs, expected, device.target, report_);
   std::vector<std::string> left_out;
   const std::vector<Native> candidates = natives(spec, inputs, left_out);
@@ -103,7 +104,7 @@ autotune::Record Bench::tune(const CallSpec& spec) {
       .library = std::string(version()),
       .versions = dispatch::versions_here(),
       .native_microseconds = *best,
-      .native_error = relative(expected.native),
+      .native_error = relative(expected.front().native),
       .native_name = candidates[static_cast<std::size_t>(best - times.begin())].name};
   auto time = natives_end;
   for (const auto& [variant, trial] : all) {

@@ -43,7 +43,7 @@ class Counter : public ::testing::TestWithParam<Subject> {
   perf::Trial trial() const {
     const Target target = dispatch::device_of(c10::cuda::current_device()).target;
     return perf::try_variant(*call_, {GetParam().tiles, schedule_from_text(GetParam().schedule)}, target,
-                             *expected_);
+                             expected_);
   }
 
   static std::vector<at::Tensor> copies(const perf::Trial& trial) {
@@ -59,7 +59,7 @@ class Counter : public ::testing::TestWithParam<Subject> {
   }
 
   std::vector<at::Tensor> inputs_;
-  std::optional<perf::Expected> expected_;
+  std::vector<perf::Expected> expected_;
   std::optional<Call> call_;
 };
 

@@ -4,8 +4,8 @@
 #include "perf/call_words.h"
 #include "tests/gpu/gpu.h"
 
-/// Every kernel that an operator offers, past the dispatch: which one runs must not decide whether the result
-/// is right.
+/// Every kernel that an operator offers, past the dispatch: which one runs must not decide whether the
+/// results are right, an attention's logsumexp and in training linear_gelu's product among them.
 namespace tessera::test {
 namespace {
 
@@ -35,10 +35,14 @@ TEST(OfferedKernels, OfLinearAreRight) {
       calls.push_back(fmt::format("linear {} --no-bias --dtype {}", shape, dtype));
       calls.push_back(fmt::format("linear_gelu {} --dtype {}", shape, dtype));
       calls.push_back(fmt::format("linear_gelu {} --approximate tanh --dtype {}", shape, dtype));
+      calls.push_back(fmt::format("linear_gelu {} --training --dtype {}", shape, dtype));
     }
   }
   expect_all_right(calls);
-  expect_all_right({"linear 100x1001x777 --dtype bf16", "linear_gelu 333x520x777 --dtype f16"}, Tensors::any);
+  expect_all_right({"linear 100x1001x777 --dtype bf16", "linear_gelu 333x520x777 --dtype f16",
+                    "linear_gelu 100x1001x777 --training --dtype bf16",
+                    "linear_gelu 333x520x776 --training --approximate tanh --dtype f32"},
+                   Tensors::any);
 }
 
 TEST(OfferedKernels, OfLinearInTf32AreRight) {
@@ -46,7 +50,7 @@ TEST(OfferedKernels, OfLinearInTf32AreRight) {
   std::vector<std::string> calls;
   for (const char* shape :
        {"64x64x64", "130x72x200", "1000x1000x1000", "777x36x24", "4096x768x3072", "333x521x776"}) {
-    for (const char* op : {"linear", "linear_gelu"})
+    for (const char* op : {"linear", "linear_gelu", "linear_gelu --training"})
       calls.push_back(fmt::format("{} {} --dtype f32 --tf32", op, shape));
   }
   expect_all_right(calls, Tensors::any);
@@ -66,14 +70,15 @@ TEST(OfferedKernels, OfAttentionAreRight) {
       calls.push_back(fmt::format("scaled_dot_product_attention 2x4x300x{} --mask {}", head_dim, mask));
   }
   expect_all_right(calls);
+  expect_all_right({"flash_attention 2x4x300x64 --causal --dtype f32"}, Tensors::any);
 }
 
 /// Few enough for compute-sanitizer.
 TEST(OfferedKernels, OfSmallCallsAreRight) {
   TESSERA_NEEDS_GPU();
   expect_all_right({"linear 200x136x264 --dtype bf16", "linear_gelu 130x72x200 --dtype bf16",
-                    "flash_attention 1x2x200x64 --causal", "flash_attention 1x2x130x128",
-                    "scaled_dot_product_attention 1x1x100x64 --mask bool"});
+                    "linear_gelu 130x72x200 --training --dtype bf16", "flash_attention 1x2x200x64 --causal",
+                    "flash_attention 1x2x130x128", "scaled_dot_product_attention 1x1x100x64 --mask bool"});
 }
 
 }  // namespace

@@ -76,14 +76,57 @@ TEST(Accuracy, TheReferenceIsAtensFormulaInDouble) {
   for (const CallSpec& spec : accuracy_calls()) {
     if (spec.dtype != f32 || spec.shape.front() > 512) continue;
     const auto inputs = make_inputs(spec, at::kCPU);
-    const Error error = error_of(run_tessera(spec, inputs).front(), reference(spec, inputs).front());
-    EXPECT_LT(error.maximum, 1e-5 * std::max(error.magnitude, 1.0)) << to_text(spec);
+    const auto ours = run_tessera(spec, inputs), expected = reference(spec, inputs);
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      const Error error = error_of(ours[i], expected[i]);
+      EXPECT_LT(error.maximum, 1e-5 * std::max(error.magnitude, 1.0)) << to_text(spec) << ", output " << i;
+    }
   }
+}
+
+/// Of the kernel's outputs, as many as it has.
+TEST(Accuracy, EveryOutputIsExpected) {
+  for (const auto& [text, dtypes] : std::vector<std::pair<const char*, std::vector<DType>>>{
+           {"linear_gelu 9x17x8 --dtype bf16", {bf16}},
+           {"linear_gelu 9x17x8 --dtype bf16 --training", {bf16, bf16}},
+           {"attention 1x2x9x16 --dtype f16", {f16, f32}},
+           {"flash_attention 1x2x9x16 --causal --dtype bf16", {bf16, f32}}}) {
+    SCOPED_TRACE(text);
+    const CallSpec spec = call_from_text(text);
+    const auto inputs = make_inputs(spec, at::kCPU), ours = run_tessera(spec, inputs);
+    const std::vector<Expected> expected = expected_of(spec, inputs);
+    ASSERT_EQ(expected.size(), dtypes.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(expected[i].dtype, dtypes[i]);
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      EXPECT_TRUE(accuracy_of(ours[i], expected[i]).holds()) << accuracy_of(ours[i], expected[i]).text();
+      const double wrong = expected[i].dtype == f32 ? 1e-4 : 0.1;
+      EXPECT_FALSE(accuracy_of(ours[i] + wrong, expected[i]).holds());
+    }
+  }
+}
+
+TEST(Accuracy, OfALogsumexpNearZeroIsThatOfTheSum) {
+  const Expected expected{values({1e-3}), {}, f32, 1};
+  EXPECT_TRUE(accuracy_of(values({1e-3 + 9e-7}), expected).holds());
+  EXPECT_FALSE(accuracy_of(values({1e-3 + 2e-6}), expected).holds());
+}
+
+TEST(Accuracy, ARowThatSeesNoKeyHasALogsumexpOfMinusInfinity) {
+  const CallSpec spec = call_from_text("attention 1x2x3x8 --mask bool --dtype f32");
+  auto inputs = make_inputs(spec, at::kCPU);
+  inputs[3].fill_(false);
+  const Expected expected = expected_of(spec, inputs)[1];
+  EXPECT_TRUE(expected.reference.eq(-kInfinity).all().item<bool>());
+  EXPECT_EQ(expected.native.maximum, 0);
+  EXPECT_TRUE(accuracy_of(expected.reference.to(at::kFloat), expected).holds());
+  EXPECT_FALSE(accuracy_of(at::zeros_like(expected.reference), expected).holds());
 }
 
 TEST(Accuracy, HoldsInTheInterpreterForwardAndBackward) {
   set_policy(Policy::tile);
   for (const char* call : {"add 7x33 --dtype bf16", "linear_gelu 9x17x8 --dtype bf16",
+                           "linear_gelu 9x17x8 --training --dtype f16",
+                           "flash_attention 1x4x9x16 --kv-heads 2 --causal --dtype bf16",
                            "softmax 5x33 --dtype f32", "attention 1x2x9x16 --causal --dtype f16"}) {
     const CallSpec spec = call_from_text(call);
     EXPECT_TRUE(measure_accuracy(spec, "cpu").holds())

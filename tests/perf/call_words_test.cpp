@@ -21,11 +21,12 @@ TEST(CallWords, ReadsEveryOption) {
 }
 
 TEST(CallWords, ItsTextReadsBack) {
-  for (const char* text : {"add 8x1x3 --other 5x3 --dtype f32", "softmax 4x5x6 --dim 1 --dtype bf16",
-                           "linear 3x4x5 --no-bias --dtype f16", "linear 3x4x5 --dtype f32 --tf32",
-                           "linear_gelu 3x4x5 --approximate tanh --dtype bf16",
-                           "flash_attention 1x2x3x4 --causal --kv-heads 1 --dtype f32",
-                           "scaled_dot_product_attention 1x2x3x4 --mask bool --dtype f32"}) {
+  for (const char* text :
+       {"add 8x1x3 --other 5x3 --dtype f32", "softmax 4x5x6 --dim 1 --dtype bf16",
+        "linear 3x4x5 --no-bias --dtype f16", "linear 3x4x5 --dtype f32 --tf32",
+        "linear_gelu 3x4x5 --approximate tanh --dtype bf16", "linear_gelu 3x4x5 --training --dtype f16",
+        "flash_attention 1x2x3x4 --causal --kv-heads 1 --dtype f32",
+        "scaled_dot_product_attention 1x2x3x4 --mask bool --dtype f32"}) {
     EXPECT_EQ(to_text(call_from_text(text)), text);
   }
 }
@@ -40,10 +41,10 @@ TEST(CallWords, AShapeMayHaveSizesOfZero) {
 }
 
 TEST(CallWords, WhatIsNoCallIsAnError) {
-  for (const char* text :
-       {"", "add", "gelu 3x4", "add 3y4", "add 3x4 5x6", "linear 3x4", "softmax 3x4 --causal",
-        "linear 3x4x5 --tf32", "attention 1x2x3x4 --dtype f32 --tf32", "add 3x4 --dtype i64",
-        "add 3x4 --bogus", "add 4x4 --other 3x4", "softmax 4x4 --dim 7", "add 3x-4", "softmax 3x4 --dim x"}) {
+  for (const char* text : {"", "add", "gelu 3x4", "add 3y4", "add 3x4 5x6", "linear 3x4",
+                           "softmax 3x4 --causal", "linear 3x4x5 --tf32", "linear 3x4x5 --training",
+                           "attention 1x2x3x4 --dtype f32 --tf32", "add 3x4 --dtype i64", "add 3x4 --bogus",
+                           "add 4x4 --other 3x4", "softmax 4x4 --dim 7", "add 3x-4", "softmax 3x4 --dim x"}) {
     EXPECT_THROW(call_from_text(text), UserError) << text;
   }
   try {

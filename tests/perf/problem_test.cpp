@@ -26,6 +26,9 @@ TEST(Problem, HasTheFlags) {
   const ops::Problem gelu =
       call_of(call_from_text("linear_gelu 6x4x5 --no-bias --approximate tanh")).problem();
   EXPECT_EQ(gelu.facts.flags, (Flags{{"bias", 0}, {"gelu", 2}, {"preactivation", 0}}));
+  const ops::Problem training = call_of(call_from_text("linear_gelu 6x4x5 --training")).problem();
+  EXPECT_EQ(training.facts.flags, (Flags{{"bias", 1}, {"gelu", 1}, {"preactivation", 1}}));
+  EXPECT_EQ(training.facts.tensors.size(), gelu.facts.tensors.size() + 2);  // a bias and the product
   const ops::Problem masked = call_of(call_from_text("attention 1x2x8x16 --mask bool")).problem();
   EXPECT_EQ(masked.facts.flags, (Flags{{"causal", 0}, {"mask", 1}}));
   EXPECT_EQ(masked.facts.tensors.at(3).dtype, boolean);

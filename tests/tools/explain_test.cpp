@@ -53,6 +53,16 @@ TEST_F(Explain, SaysWhetherProductsAreInTf32) {
   EXPECT_EQ(plan({}).find("tf32"), std::string::npos) << plan({});
 }
 
+TEST_F(Explain, TheKernelOfTrainingIsAnotherOne) {
+  const auto plan = [](std::vector<std::string> more) {
+    std::vector<std::string> words{"explain", "linear_gelu", "64x96x64", "-p", "tile"};
+    words.insert(words.end(), more.begin(), more.end());
+    return tessera(words).output;
+  };
+  EXPECT_NE(plan({}).find("preactivation=0 "), std::string::npos) << plan({});
+  EXPECT_NE(plan({"--training"}).find("preactivation=1 "), std::string::npos) << plan({"--training"});
+}
+
 TEST_F(Explain, CallsThatBreakTheRulesAreUsageErrors) {
   const auto error = [](std::vector<std::string> words) {
     words.insert(words.begin(), "explain");
