@@ -2,7 +2,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <chrono>
+#include <functional>
 #include <thread>
 
 #include "tessera/ops.h"
@@ -111,18 +111,100 @@ TEST(Runtime, B95ConcurrentFirstCalls) {
   EXPECT_EQ(wrong, 0);
 }
 
+using Tensors = std::vector<at::Tensor>;
+
+/// How often `run` asks torch's allocator for memory.
+int64_t allocations_of(const std::function<Tensors()>& run) {
+  const auto allocations = [] {
+    using namespace c10::CachingDeviceAllocator;
+    const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(c10::cuda::current_device());
+    return stats.allocation[static_cast<std::size_t>(StatType::AGGREGATE)].allocated;
+  };
+  const int64_t before = allocations();
+  run();
+  return allocations() - before;
+}
+
 TEST(Runtime, OutputsAreTheOnlyAllocations) {
   TESSERA_NEEDS_GPU();
   Inputs inputs;
   inputs.run();
-  auto allocations = [] {
-    using namespace c10::CachingDeviceAllocator;
-    auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(c10::cuda::current_device());
-    return stats.allocation[static_cast<size_t>(StatType::AGGREGATE)].allocated;
+  EXPECT_EQ(allocations_of([&] { return inputs.run(); }), 5) << "four outputs and a logsumexp";
+}
+
+/// A call of ours, of the same call in ATen, and what ours may allocate.
+struct Allocating {
+  const char* name;
+  int64_t outputs;
+  std::function<Tensors()> ours;
+  std::function<at::Tensor()> native;
+};
+
+/// Begins between words.
+at::Tensor shifted(const at::Tensor& t) {
+  return at::cat({t.flatten().slice(0, 0, 1), t.flatten()}).slice(0, 1).view(t.sizes());
+}
+
+/// Of tensors that a kernel for dense and aligned ones would have copied, padded or expanded.
+std::vector<Allocating> awkward_calls(at::ScalarType dtype) {
+  const at::Tensor packed = normal({2, 70, 3, 4, 40}, dtype, 1);
+  const at::Tensor q = packed.select(2, 0).transpose(1, 2), k = packed.select(2, 1).transpose(1, 2),
+                   v = packed.select(2, 2).transpose(1, 2);
+  const at::Tensor dense_q = q.contiguous(), shifted_k = shifted(k.contiguous()),
+                   shifted_v = shifted(v.contiguous());
+  const at::Tensor mask = normal({2, 1, 1, 70}, at::kFloat, 2).gt(-0.5).expand({2, 1, 70, 70});
+  const at::Tensor x = normal({9, 77}, dtype, 3), b = normal({33}, dtype, 4),
+                   w = normal({33, 77}, dtype, 5) / 8;
+  const at::Tensor sliced = at::cat({w.slice(1, 0, 3), w, w.slice(1, 0, 2)}, 1).slice(1, 3, 80);
+  const at::Tensor column_x = x.t().contiguous().t(), column_w = w.t().contiguous().t();
+  const at::Tensor shifted_x = shifted(x), shifted_w = shifted(w), shifted_b = shifted(b);
+  const at::Tensor every_second = normal({33, 130}, dtype, 6).slice(1, 0, 130, 2),
+                   columns = normal({65, 33}, dtype, 7).t();
+  const at::Tensor row = normal({1, 65}, dtype, 8).expand({33, 65}),
+                   column = normal({33, 1}, dtype, 9).expand({33, 65});
+  const auto flash = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+    const auto [output, logsumexp] = tessera::flash_attention(q, k, v, true);
+    return Tensors{output, logsumexp};
   };
-  int64_t before = allocations();
-  auto results = inputs.run();
-  EXPECT_EQ(allocations() - before, 5) << "four outputs and a logsumexp";
+  return {
+      {"attention of views of one projection", 2, [=] { return flash(q, k, v); },
+       [=] { return at::scaled_dot_product_attention(q, k, v, {}, 0, true); }},
+      {"attention of shifted keys", 2, [=] { return flash(dense_q, shifted_k, shifted_v); },
+       [=] { return at::scaled_dot_product_attention(q, k, v, {}, 0, true); }},
+      {"attention with an expanded mask", 2,
+       [=] { return Tensors{tessera::scaled_dot_product_attention(q, k, v, mask)}; },
+       [=] { return at::scaled_dot_product_attention(q, k, v, mask.contiguous()); }},
+      {"linear of odd sizes", 1, [=] { return Tensors{tessera::linear(x, w, b)}; },
+       [=] { return at::linear(x, w, b); }},
+      {"linear of a sliced weight", 1, [=] { return Tensors{tessera::linear(x, sliced, b)}; },
+       [=] { return at::linear(x, w, b); }},
+      {"linear of columns", 1, [=] { return Tensors{tessera::linear(column_x, column_w, b)}; },
+       [=] { return at::linear(x, w, b); }},
+      {"linear_gelu of shifted tensors", 1,
+       [=] { return Tensors{tessera::linear_gelu(shifted_x, shifted_w, shifted_b)}; },
+       [=] { return at::gelu(at::linear(x, w, b)); }},
+      {"softmax of every second column", 1, [=] { return Tensors{tessera::softmax(every_second, -1)}; },
+       [=] { return at::softmax(every_second, -1); }},
+      {"softmax of columns", 1, [=] { return Tensors{tessera::softmax(columns, -1)}; },
+       [=] { return at::softmax(columns, -1); }},
+      {"add of expanded operands", 1, [=] { return Tensors{tessera::add(row, column)}; },
+       [=] { return at::add(row, column); }},
+      {"add of strided operands", 1, [=] { return Tensors{tessera::add(every_second, columns)}; },
+       [=] { return at::add(every_second, columns); }},
+  };
+}
+
+TEST(Runtime, NothingIsCopiedPaddedOrExpanded) {
+  TESSERA_NEEDS_GPU();
+  for (const at::ScalarType dtype : {at::kHalf, at::kFloat}) {
+    for (const Allocating& call : awkward_calls(dtype)) {
+      SCOPED_TRACE(c10::str(call.name, " ", dtype));
+      const at::Tensor found = call.ours().front(), expected = call.native();  // the kernel is ready now
+      EXPECT_EQ(allocations_of(call.ours), call.outputs);
+      const double tolerance = dtype == at::kHalf ? 1e-2 : 1e-4;
+      EXPECT_TRUE(at::allclose(found.to(at::kDouble), expected.to(at::kDouble), tolerance, tolerance));
+    }
+  }
 }
 
 }  // namespace
