@@ -83,7 +83,8 @@ bool is_bound(const Uses& uses, ValueId id) {
          (std::holds_alternative<Constant>(a) && std::holds_alternative<Index>(b));
 }
 
-bool same_bits(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b) {
+/// A zero of the other sign is no difference: what only that shows counts as unnoticed.
+bool same_numbers(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     for (std::size_t j = 0; j < a[i].size(); ++j) {
       if (a[i][j] != b[i][j] && !(std::isnan(a[i][j]) && std::isnan(b[i][j]))) return false;
@@ -95,7 +96,7 @@ bool same_bits(const std::vector<std::vector<double>>& a, const std::vector<std:
 bool noticed(const Program& changed, const Call& call, const std::vector<std::vector<double>>& right) {
   auto differs = [&](const InterpretOptions& options) {
     try {
-      return !same_bits(outputs(changed, call, options), right);
+      return !same_numbers(outputs(changed, call, options), right);
     } catch (const InternalError&) {
       return true;
     }
