@@ -1,3 +1,4 @@
+#include "registration/private_ops.h"
 #include "tessera/ops.h"
 #include "tests/registration/support.h"
 
@@ -45,6 +46,36 @@ TEST_P(Meta, B130_AttentionStrides) {
     const auto [meta_output, meta_logsumexp] = tessera::flash_attention(mq, mk, mv, true, 1);
     expect_same(meta_output, output);
     expect_same(meta_logsumexp, logsumexp);
+  }
+}
+
+// Dims of size 1 have strides, too, which `contiguous` leaves as they are.
+TEST_P(Meta, B130_FlashAttentionStrides) {
+  for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{{4, 1, 4, 8},
+                                                                             {4, 4, 1, 8},
+                                                                             {1, 4, 8, 8},
+                                                                             {1, 1, 8, 8},
+                                                                             {4, 1, 1, 8},
+                                                                             {1, 1, 1, 1},
+                                                                             {2, 3, 5, 8}}) {
+    for (const bool heads_last : {false, true}) {
+      for (const bool causal : {false, true}) {
+        const Tensor dense = at::randn(sizes);
+        const Tensor x = heads_last ? dense.transpose(1, 2).contiguous().transpose(1, 2) : dense;
+        const Tensor meta = to_meta(x);
+        const auto [output, logsumexp] = tessera::flash_attention(x, x, x, causal);
+        const auto [meta_output, meta_logsumexp] = tessera::flash_attention(meta, meta, meta, causal);
+        expect_same(meta_output, output);
+        expect_same(meta_logsumexp, logsumexp);
+        const auto [query, key, value] =
+            tessera::flash_attention_backward(output, x, x, x, output, logsumexp, causal, 0, {});
+        const auto [meta_query, meta_key, meta_value] = tessera::flash_attention_backward(
+            meta_output, meta, meta, meta, meta_output, meta_logsumexp, causal, 0, {});
+        expect_same(meta_query, query);
+        expect_same(meta_key, key);
+        expect_same(meta_value, value);
+      }
+    }
   }
 }
 
