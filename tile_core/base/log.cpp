@@ -40,6 +40,10 @@ std::uint32_t enabled_bits() {
   return bits;
 }
 
+std::string line_of(Topic topic, const std::string& text) {
+  return "tessera: " + std::string(kNames[static_cast<std::size_t>(topic)]) + ": " + text;
+}
+
 }  // namespace
 
 void warn_once(std::string_view key, const std::string& text) {
@@ -55,7 +59,14 @@ bool enabled(Topic topic) {
 void info(Topic topic, const std::string& text) {
   if (!enabled(topic)) return;
   const std::scoped_lock lock(sink().mutex);
-  write(sink(), "tessera: " + std::string(kNames[static_cast<std::size_t>(topic)]) + ": " + text);
+  write(sink(), line_of(topic, text));
+}
+
+void info_once(Topic topic, const std::string& text) {
+  if (!enabled(topic)) return;
+  const std::scoped_lock lock(sink().mutex);
+  const std::string line = line_of(topic, text);
+  if (sink().seen.insert(line).second) write(sink(), line);
 }
 
 Capture::Capture() {

@@ -18,6 +18,9 @@ bool enabled(Topic topic);
 /// Writes `text` if the topic is enabled.
 void info(Topic topic, const std::string& text);
 
+/// The same the first time that the text is seen in this process: for what hot calls say.
+void info_once(Topic topic, const std::string& text);
+
 /// While one lives, lines are kept in it instead of stderr and no key counts as seen. For tests; not nested.
 class Capture {
  public:

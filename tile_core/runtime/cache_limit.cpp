@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "tile_core/base/env.h"
+#include "tile_core/base/error.h"
+#include "tile_core/base/log.h"
 #include "tile_core/runtime/cache_folder.h"
 #include "tile_core/runtime/digest.h"
 
@@ -65,7 +67,12 @@ std::size_t drop_oldest(const std::string& path) {
   for (const Candidate& entry : entries) {
     if (total <= limit || !root.folder) break;
     const std::string file = entry.folder + "/" + entry.name;
-    if (::unlinkat(root.folder.get(), file.c_str(), 0) == 0) ++dropped;
+    if (::unlinkat(root.folder.get(), file.c_str(), 0) == 0) {
+      ++dropped;
+      log::info(log::Topic::cache, fmt::format("dropped: {}/{}, {} bytes: the cache held {}, above "
+                                               "TESSERA_CACHE_MAX_MB={}",
+                                               path, file, entry.bytes, total, limit >> 20U));
+    }
     total -= entry.bytes;  // gone already: another process dropped it
   }
   return dropped;

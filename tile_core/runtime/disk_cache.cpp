@@ -75,9 +75,23 @@ FileDescriptor open_place(const CachePlace& place, bool create) {
   return FileDescriptor();
 }
 
-std::optional<Cubin> miss() {
+std::optional<Cubin> miss(const std::string& file) {
   ++counters.misses;
+  if (log::enabled(log::Topic::cache)) log::info(log::Topic::cache, "miss: " + file);
   return std::nullopt;
+}
+
+/// For people: where an entry of this version lies.
+std::string file_of(const CachePlace& place, const std::string& name) {
+  if (place.path.empty()) return name_of(place);
+  return fmt::format("{}/{}/{}", place.path, kernels_folder_name(), name);
+}
+
+/// "hit: FILE, 9 bytes: kernel add_one for sm_90a"
+void report(std::string_view what, const std::string& file, std::size_t bytes, const Cubin& cubin) {
+  if (!log::enabled(log::Topic::cache)) return;
+  log::info(log::Topic::cache,
+            fmt::format("{}: {}, {} bytes: kernel {} for {}", what, file, bytes, cubin.kernel, cubin.arch));
 }
 
 }  // namespace
@@ -85,9 +99,9 @@ std::optional<Cubin> miss() {
 std::optional<Cubin> read(const std::string& key) {
   const CachePlace place = cache_place();
   const FileDescriptor folder = open_place(place, false);
-  if (!folder) return miss();
+  const std::string name = key + std::string(kEntrySuffix), file = file_of(place, name);
+  if (!folder) return miss(file);
   std::string bytes;
-  const std::string name = key + std::string(kEntrySuffix);
   DecodedEntry entry;
   if (read_own_file(folder, name, bytes)) {
     entry = decode_entry(bytes, key);
@@ -96,12 +110,12 @@ std::optional<Cubin> read(const std::string& key) {
   }
   if (!entry.problem.empty()) {
     ++counters.rejected;
-    log::info(log::Topic::cache, fmt::format("{}/{}/{} {}; compiling again", place.path,
-                                             kernels_folder_name(), name, entry.problem));
+    log::info(log::Topic::cache, fmt::format("rejected: {} {}; compiling again", file, entry.problem));
   }
-  if (!entry.cubin) return miss();
+  if (!entry.cubin) return miss(file);
   ::utimensat(folder.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);  // the size limit drops the oldest
   ++counters.hits;
+  report("hit", file, bytes.size(), *entry.cubin);
   return std::move(entry.cubin);
 }
 
@@ -109,11 +123,13 @@ void write(const Cubin& cubin) {
   const CachePlace place = cache_place();
   const FileDescriptor folder = open_place(place, true);
   if (!folder) return;
-  if (!replace_file(folder, cubin.key + std::string(kEntrySuffix), encode_entry(cubin))) {
+  const std::string name = cubin.key + std::string(kEntrySuffix), bytes = encode_entry(cubin);
+  if (!replace_file(folder, name, bytes)) {
     give_up(place, std::strerror(errno));
     return;
   }
   ++counters.written;
+  report("written", file_of(place, name), bytes.size(), cubin);
   counters.dropped += drop_oldest(place.path);
 }
 

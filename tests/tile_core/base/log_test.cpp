@@ -29,6 +29,14 @@ TEST(Log, InfoIsGatedByItsTopic) {
   EXPECT_EQ(capture.lines(), (Lines{"tessera: dispatch: shown", "tessera: compile: shown too"}));
 }
 
+TEST(Log, InfoOnceIsWrittenOncePerText) {
+  const log::Capture capture;
+  log::info_once(log::Topic::cache, "a");  // hidden: not seen
+  const test::ScopedVariable channels("TESSERA_LOG", "cache");
+  for (const char* text : {"a", "b", "a"}) log::info_once(log::Topic::cache, text);
+  EXPECT_EQ(capture.lines(), (Lines{"tessera: cache: a", "tessera: cache: b"}));
+}
+
 TEST(Log, KeysSeenInACaptureDoNotCountAfterIt) {
   {
     const log::Capture first;

@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::fake_cubin;
+using Lines = std::vector<std::string>;
 
 class DiskCache : public test::CacheTest {
  protected:
@@ -222,6 +223,43 @@ TEST_F(DiskCache, SizeLimitDropsTheLeastRecentlyUsed) {
   EXPECT_TRUE(fs::exists(entry(a)));
   EXPECT_FALSE(fs::exists(entry(b)));
   EXPECT_TRUE(fs::exists(entry(c)));
+}
+
+TEST_F(DiskCache, WhatItDoesIsLogged) {
+  const Cubin add = fake_cubin("add");
+  const auto line = [&](const char* what, const Cubin& cubin) {
+    return fmt::format("tessera: cache: {}: {}", what, entry(cubin).string());
+  };
+  const auto size = [&](const Cubin& cubin) { return fs::file_size(entry(cubin)); };
+  disk_cache::read(add.key);  // nobody asked for lines
+  ASSERT_EQ(warnings(), Lines{});
+  set("TESSERA_LOG", "cache");
+  Lines expected = {line("miss", add)};
+  disk_cache::read(add.key);
+  disk_cache::write(add);
+  expected.push_back(fmt::format("{}, {} bytes: kernel add for sm_90a", line("written", add), size(add)));
+  disk_cache::read(add.key);
+  expected.push_back(fmt::format("{}, {} bytes: kernel add for sm_90a", line("hit", add), size(add)));
+  EXPECT_EQ(warnings(), expected);
+
+  test::write_file(entry(add), "junk");
+  disk_cache::read(add.key);
+  expected.push_back(line("rejected", add) + " is cut short (4 bytes); compiling again");
+  expected.push_back(line("miss", add));
+  EXPECT_EQ(warnings(), expected);
+}
+
+TEST_F(DiskCache, WhatItDropsIsLogged) {
+  const Cubin cubin = fake_cubin("add");
+  disk_cache::write(cubin);
+  const auto bytes = fs::file_size(entry(cubin));
+  set("TESSERA_LOG", "cache");
+  set("TESSERA_CACHE_MAX_MB", "0");
+  disk_cache::write(cubin);
+  ASSERT_EQ(warnings().size(), 2U);
+  EXPECT_EQ(warnings()[1], fmt::format("tessera: cache: dropped: {}, {} bytes: the cache held {}, above "
+                                       "TESSERA_CACHE_MAX_MB=0",
+                                       entry(cubin).string(), bytes, bytes));
 }
 
 TEST_F(DiskCache, WhatKilledProcessesLeftIsRemovedAfterAnHour) {
