@@ -61,6 +61,7 @@ struct KernelText {
   bool counter = false;     ///< of a persistent one: blocks draw the tiles that they visit
   int blocks = 1;           ///< resident blocks of a multiprocessor that the kernel is built for
   int cluster = 1;          ///< blocks of a cluster, which have the grid's tiles together
+  std::string digest = {};  ///< in the names of its dumps, as in those of the passes before; empty: no passes
 };
 
 /// A kernel that does nothing, to try a compiler with.

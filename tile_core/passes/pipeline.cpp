@@ -7,6 +7,7 @@
 #include "tile_core/passes/cluster.h"
 #include "tile_core/passes/dot_path.h"
 #include "tile_core/passes/thread_parts.h"
+#include "tile_core/target/digest.h"
 
 namespace tessera {
 namespace {
@@ -68,12 +69,13 @@ Program lower(const Program& program, const PassContext& context,
               const std::function<void(const Pass&, const Program&)>& after) {
   check_legal(program, context);
   verify(program);
+  const std::string digest = digest_of(program, context.facts, context.schedule, context.target);
   Program p = program;
   for (const Pass& pass : kPipeline) {
     p = pass.run(p, context);
     p.stage = pass.leaves;
-    dump::write("pass", program.name, pass.name,
-                to_text(p));  // before verify: a broken result must be visible
+    // Before verify: a broken result must be visible.
+    dump::write("pass", program.name + "." + digest, pass.name, to_text(p));
     verify_after(pass.name, p);
     if (after) after(pass, p);
   }

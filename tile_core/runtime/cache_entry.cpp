@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tile_core/runtime/digest.h"
+#include "tile_core/base/sha256.h"
 
 namespace tessera {
 namespace {

@@ -1,42 +1,31 @@
 #include "tile_core/runtime/digest.h"
 
 #include <algorithm>
-#include <boost/hash2/digest.hpp>
-#include <boost/hash2/sha2.hpp>
+#include <cstdint>
 
+#include "tile_core/base/sha256.h"
 #include "tile_core/base/version.h"
 
 namespace tessera {
 namespace {
 
-std::string hex(boost::hash2::sha2_256& hash) {
-  return boost::hash2::to_string(hash.result());
-}
-
 // The length keeps "ab" + "c" and "a" + "bc" apart.
-void add(boost::hash2::sha2_256& hash, std::string_view part) {
+void add(std::string& all, std::string_view part) {
   const std::uint64_t length = part.size();
-  hash.update(&length, sizeof(length));
-  hash.update(part.data(), part.size());
+  all.append(reinterpret_cast<const char*>(&length), sizeof(length)).append(part);
 }
 
 }  // namespace
 
-std::string sha256(std::string_view bytes) {
-  boost::hash2::sha2_256 hash;
-  hash.update(bytes.data(), bytes.size());
-  return hex(hash);
-}
-
 std::string kernel_key(std::string_view text, const std::vector<std::string>& flags, std::string_view arch,
                        std::string_view nvrtc_version) {
-  boost::hash2::sha2_256 hash;
-  add(hash, text);
-  for (const std::string& flag : flags) add(hash, flag);
-  add(hash, arch);
-  add(hash, nvrtc_version);
-  add(hash, version());
-  return hex(hash);
+  std::string all;
+  add(all, text);
+  for (const std::string& flag : flags) add(all, flag);
+  add(all, arch);
+  add(all, nvrtc_version);
+  add(all, version());
+  return sha256(all);
 }
 
 bool is_digest(std::string_view name) {

@@ -5,9 +5,6 @@
 
 namespace tessera {
 
-/// sha256 of `bytes`, 64 hexadecimal digits.
-std::string sha256(std::string_view bytes);
-
 /// The cache's key: sha256 of text, compiler flags, exact architecture, NVRTC version and Tessera's version.
 std::string kernel_key(std::string_view text, const std::vector<std::string>& flags, std::string_view arch,
                        std::string_view nvrtc_version);

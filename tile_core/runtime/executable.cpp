@@ -7,6 +7,7 @@
 #include "tile_core/base/error.h"
 #include "tile_core/codegen/cuda.h"
 #include "tile_core/passes/pipeline.h"
+#include "tile_core/target/digest.h"
 
 namespace tessera {
 
@@ -14,6 +15,7 @@ std::shared_ptr<const Executable> lower_to_cuda(const Program& program, const Fa
                                                 const Schedule& schedule, const Target& target) {
   Program ready = lower(program, {facts, schedule, target});
   KernelText kernel = emit_cuda(ready, facts, schedule);
+  kernel.digest = digest_of(program, facts, schedule, target);
   return std::make_shared<const Executable>(Executable{std::move(ready), std::move(kernel), target});
 }
 

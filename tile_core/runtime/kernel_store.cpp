@@ -8,6 +8,7 @@
 #include "tile_core/base/dump.h"
 #include "tile_core/base/error.h"
 #include "tile_core/base/log.h"
+#include "tile_core/base/sha256.h"
 #include "tile_core/runtime/background.h"
 #include "tile_core/runtime/compile.h"
 #include "tile_core/runtime/digest.h"
@@ -47,11 +48,12 @@ void dump_or_warn(const std::function<void()>& dump) {
 
 // A dump has to show a compilation, so it goes around the cache on disk.
 Cubin compile_and_dump(const KernelText& text, const Target& target) {
-  dump_or_warn([&] { dump::write("cuda", text.name, target.arch + ".cu", text.text); });
+  const std::string name = text.digest.empty() ? text.name : text.name + "." + text.digest;
+  dump_or_warn([&] { dump::write("cuda", name, target.arch + ".cu", text.text); });
   Cubin cubin = compile(text, target, {.line_info = true, .keep_ptx = true});
-  dump_or_warn([&] { dump::write("ptx", text.name, target.arch + ".ptx", cubin.ptx); });
+  dump_or_warn([&] { dump::write("ptx", name, target.arch + ".ptx", cubin.ptx); });
   if (env::dumps("sass")) {
-    dump_or_warn([&] { dump::write("sass", text.name, target.arch + ".sass", sass(cubin)); });
+    dump_or_warn([&] { dump::write("sass", name, target.arch + ".sass", sass(cubin)); });
   }
   return cubin;
 }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "tile_core/base/sha256.h"
+
 namespace tessera {
 namespace {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
+#include "tile_core/base/sha256.h"
 #include "tile_core/runtime/cubin.h"
-#include "tile_core/runtime/digest.h"
 
 namespace tessera::test {
 

@@ -4,8 +4,11 @@
 #include <barrier>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <pthread.h>
+#include <set>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -14,7 +17,10 @@
 #include "tests/tile_core/runtime/kernels.h"
 #include "tests/tile_core/runtime/no_memory.h"
 #include "tile_core/base/error.h"
+#include "tile_core/dsl/builder.h"
+#include "tile_core/passes/pipeline.h"
 #include "tile_core/runtime/compile.h"
+#include "tile_core/runtime/executable.h"
 
 namespace tessera {
 namespace {
@@ -275,6 +281,34 @@ TEST_F(KernelStore, ADumpGoesAroundTheCacheOnDisk) {
   EXPECT_NE(test::read_file(folder_ / "dump" / "small_10.sm_90a.ptx").find(".entry small_10"),
             std::string::npos);
   EXPECT_NE(test::read_file(folder_ / "dump" / "small_10.sm_90a.sass").find("EXIT"), std::string::npos);
+}
+
+TEST_F(KernelStore, DumpsOfOneKernelBearOneDigest) {
+  set("TESSERA_DUMP", "pass,cuda,ptx");
+  set("TESSERA_DUMP_DIR", folder_ / "dump");
+  std::set<std::string> digests;
+  for (const DType dtype : {f32, f16}) {  // of one name
+    dsl::Builder p("copy");
+    dsl::Dim N = p.dim("N");
+    dsl::In x = p.in("x", dtype, {N});
+    dsl::Out y = p.out("y", dtype, {N});
+    dsl::Axis n = p.grid(N, 64);
+    y(n) = x(n);
+    const auto made = lower_to_cuda(p.finish(), {.tensors = {{dtype, 0, 4}, {dtype, 0, 4}}}, {}, hopper());
+    Kernel kernel(made->kernel, hopper());
+    ASSERT_EQ(kernel.request(JitMode::block), State::ready) << kernel.failure();
+    digests.insert(made->kernel.digest);
+    EXPECT_EQ(test::read_file(folder_ / "dump" /
+                              fmt::format("{}.{}.sm_90a.cu", made->kernel.name, made->kernel.digest)),
+              made->kernel.text);
+  }
+  ASSERT_EQ(digests.size(), 2U);
+  std::map<std::string, std::size_t> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "dump")) {
+    for (const std::string& digest : digests)
+      files[digest] += entry.path().filename().string().find("." + digest + ".") != std::string::npos ? 1 : 0;
+  }
+  for (const std::string& digest : digests) EXPECT_EQ(files[digest], pipeline().size() + 2);
 }
 
 TEST_F(KernelStore, ADumpThatCannotBeWrittenIsAWarning) {

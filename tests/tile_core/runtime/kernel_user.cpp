@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tests/tile_core/runtime/kernels.h"
-#include "tile_core/runtime/digest.h"
+#include "tile_core/base/sha256.h"
 #include "tile_core/runtime/disk_cache.h"
 #include "tile_core/runtime/kernel_store.h"
 #include "tile_core/runtime/nvrtc.h"
