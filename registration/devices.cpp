@@ -24,11 +24,12 @@ void bind_outputs(Call& call, const TwoTensors& outputs) {
   call.bind(call.first_output() + 1, std::get<1>(outputs).data_ptr());
 }
 
-/// `make` gives the call, `native` runs it in ATen, `allocate` gives the outputs that a tile program is to
-/// fill.
+/// `op` names the operator, `make` gives the call, `native` runs it in ATen, `allocate` gives the outputs
+/// that a tile program is to fill.
 template <typename Make, typename Native, typename Allocate>
-auto run(const c10::Device& device, Make make, Native native, Allocate allocate) -> decltype(allocate()) {
-  if (dispatch::always_native(device)) return native();
+auto run(std::string_view op, const c10::Device& device, Make make, Native native, Allocate allocate)
+    -> decltype(allocate()) {
+  if (dispatch::always_native(op, device)) return native();
   const c10::DeviceGuard guard(device);
   Call call = make();
   if (call.outputs_are_empty()) return allocate();
@@ -56,7 +57,7 @@ struct Devices {
   static Tensor add(const AddArguments& a) {
     AddOutput output;
     return run(
-        a.self.device(),
+        "add", a.self.device(),
         [&] {
           output = output_of(a);
           return call_of(a, output);
@@ -69,13 +70,13 @@ struct Devices {
 
   static Tensor linear(const LinearArguments& a) {
     return run(
-        a.input.device(), [&] { return call_of(a); }, [&] { return native::linear(a); },
+        a.op, a.input.device(), [&] { return call_of(a); }, [&] { return native::linear(a); },
         [&] { return dense_output(a); });
   }
 
   static TwoTensors linear_gelu_with_preactivation(const LinearArguments& a) {
     return run(
-        a.input.device(), [&] { return call_of(a, /*keeps=*/true); },
+        a.op, a.input.device(), [&] { return call_of(a, /*keeps=*/true); },
         [&] { return native::linear_gelu_with_preactivation(a); },
         [&] {
           return TwoTensors{dense_output(a), dense_output(a)};
@@ -84,13 +85,13 @@ struct Devices {
 
   static Tensor softmax(const SoftmaxArguments& a) {
     return run(
-        a.self.device(), [&] { return call_of(a); }, [&] { return native::softmax(a); },
+        "softmax", a.self.device(), [&] { return call_of(a); }, [&] { return native::softmax(a); },
         [&] { return at::empty(a.self.sizes(), a.self.options().dtype(a.output_dtype())); });
   }
 
   static Tensor attention(const AttentionArguments& a) {
     return std::get<0>(run(
-        a.query.device(), [&] { return call_of(a); },
+        a.op, a.query.device(), [&] { return call_of(a); },
         [&] {
           return TwoTensors{native::attention(a), Tensor()};
         },
@@ -99,7 +100,7 @@ struct Devices {
 
   static TwoTensors flash_attention(const AttentionArguments& a) {
     return run(
-        a.query.device(), [&] { return call_of(a); }, [&] { return native::flash_attention(a); },
+        a.op, a.query.device(), [&] { return call_of(a); }, [&] { return native::flash_attention(a); },
         [&] { return attention_outputs(a); });
   }
 

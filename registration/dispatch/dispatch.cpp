@@ -8,6 +8,7 @@
 #include "registration/dispatch/lowering.h"
 #include "registration/dispatch/planner.h"
 #include "registration/dispatch/readiness.h"
+#include "registration/dispatch/report.h"
 #include "registration/dispatch/torch_error.h"
 #include "tessera/policy.h"
 #include "tile_core/base/error.h"
@@ -35,6 +36,7 @@ std::optional<autotune::Device> device_for(const Call& call, int index, Policy p
   } catch (const UserError& error) {
     require_no_tile(call, policy, "", error.what());
     log::warn_once(error.what(), fmt::format("ATen runs on device {}: {}", index, error.what()));
+    report_native(call.name(), "{}", error.what());
     return {};
   }
 }
@@ -77,18 +79,22 @@ Runner choose_kernel(const Call& call, int device, Policy policy) {
 
 /// Of the call that `make` gives, on a tensor's device.
 template <typename Make>
-bool call_runs_native(const at::Tensor& first, Make make) {
+bool call_runs_native(std::string_view op, const at::Tensor& first, Make make) {
   const c10::Device device = first.device();
-  if (always_native(device)) return true;
+  if (always_native(op, device)) return true;
   const c10::DeviceGuard guard(device);
   return choose(make(), device).native();
 }
 
 }  // namespace
 
-bool always_native(const c10::Device& device) {
+bool always_native(std::string_view op, const c10::Device& device) {
   const Policy now = with_torch_errors(policy);
-  return now == Policy::native || (now == Policy::automatic && !device.is_cuda());
+  if (now == Policy::tile || (now == Policy::automatic && device.is_cuda())) return false;
+  report_native(
+      op, "{}",
+      now == Policy::native ? "the policy is native" : "the CPU runs ATen unless the policy is tile");
+  return true;
 }
 
 Runner choose(const Call& call, const c10::Device& device) {
@@ -97,6 +103,7 @@ Runner choose(const Call& call, const c10::Device& device) {
     if (now == Policy::native) return Runner();
     if (!call.unsupported().empty()) {
       require_no_tile(call, now, "no tile kernel supports ", call.unsupported());
+      report_native(call.name(), "no tile kernel supports {}", call.unsupported());
       return Runner();
     }
     if (device.is_cuda()) return choose_kernel(call, device.index(), now);
@@ -116,16 +123,16 @@ void Runner::run(const Call& call, const c10::Device& device) const {
 }
 
 bool runs_native(const AddArguments& a) {
-  return call_runs_native(a.self, [&] { return call_of(a); });
+  return call_runs_native("add", a.self, [&] { return call_of(a); });
 }
 bool runs_native(const LinearArguments& a) {
-  return call_runs_native(a.input, [&] { return training_call_of(a); });
+  return call_runs_native(a.op, a.input, [&] { return training_call_of(a); });
 }
 bool runs_native(const SoftmaxArguments& a) {
-  return call_runs_native(a.self, [&] { return call_of(a); });
+  return call_runs_native("softmax", a.self, [&] { return call_of(a); });
 }
 bool runs_native(const AttentionArguments& a) {
-  return call_runs_native(a.query, [&] { return call_of(a); });
+  return call_runs_native(a.op, a.query, [&] { return call_of(a); });
 }
 
 void forget_decisions() {

@@ -25,8 +25,8 @@ class Runner {
   Kernel* kernel_ = nullptr;
 };
 
-/// Calls on this device are ATen's whatever they are; cheap.
-bool always_native(const c10::Device& device);
+/// The operator's calls on this device are ATen's whatever they are; cheap.
+bool always_native(std::string_view op, const c10::Device& device);
 
 /// Decides. The device is current. Throws c10::Error where the policy is tile and no kernel may run the call.
 Runner choose(const Call& call, const c10::Device& device);

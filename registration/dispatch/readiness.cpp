@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "registration/dispatch/report.h"
 #include "tile_core/base/error.h"
 #include "tile_core/base/log.h"
 #include "tile_core/runtime/driver.h"
@@ -16,13 +17,17 @@ struct Obstacle {
   std::string_view op;
   Policy policy;
 
+  std::string what() const {
+    return fmt::format("kernel {} for {}", kernel.text().name, kernel.target().arch);
+  }
+
   /// Warns once, or throws under policy tile.
   void report(const std::string& why, const std::string& way_out) const {
-    const std::string what = fmt::format("kernel {} for {}", kernel.text().name, kernel.target().arch);
     if (policy == Policy::tile) {
-      throw UserError::format("{}(): the policy is tile, but {} {}. {}", op, what, why, way_out);
+      throw UserError::format("{}(): the policy is tile, but {} {}. {}", op, what(), why, way_out);
     }
-    log::warn_once(what + why, fmt::format("{}(): ATen runs, since {} {}. {}", op, what, why, way_out));
+    log::warn_once(what() + why, fmt::format("{}(): ATen runs, since {} {}. {}", op, what(), why, way_out));
+    report_native(op, "{} {}", what(), why);
   }
 };
 
@@ -48,6 +53,7 @@ bool compiled(Kernel& kernel, const Obstacle& obstacle) {
     case Kernel::State::ready:
       return true;
     case Kernel::State::pending:
+      report_native(obstacle.op, "{} is compiled in the background", obstacle.what());
       break;
     case Kernel::State::absent:
       obstacle.report("is not in the cache, and TESSERA_JIT=off forbids compiling it",

@@ -281,11 +281,11 @@ TEST(PolicyOfTheProcess, OverridesTheEnvironment) {
   {
     const WithPolicy native(Policy::native);
     EXPECT_EQ(policy(), Policy::native);
-    EXPECT_TRUE(dispatch::always_native(at::kCUDA));
+    EXPECT_TRUE(dispatch::always_native("add", at::kCUDA));
   }
   const WithPolicy automatic(Policy::automatic);
-  EXPECT_TRUE(dispatch::always_native(at::kCPU));
-  EXPECT_FALSE(dispatch::always_native(c10::Device(at::kCUDA, 0)));
+  EXPECT_TRUE(dispatch::always_native("add", at::kCPU));
+  EXPECT_FALSE(dispatch::always_native("add", c10::Device(at::kCUDA, 0)));
 }
 
 }  // namespace

@@ -97,12 +97,13 @@ TEST_F(Readiness, WithJitOffWhatIsNotInTheCacheIsRefusedUntilSomethingChanges) {
   EXPECT_EQ(
       warnings(),
       Lines{"tessera: warning: op(): ATen runs, since kernel small_5 for sm_90a is not in the cache, and "
-            "TESSERA_JIT=off forbids compiling it. Fill the cache with `tessera warmup`, or set "
-            "TESSERA_JIT=block"});
+            "TESSERA_JIT=off forbids compiling it. Fill the cache with `tessera "
+            "warmup`, or set TESSERA_JIT=block"});
   EXPECT_EQ(
       error_of(kernel),
       "op(): the policy is tile, but kernel small_5 for sm_90a is not in the cache, and TESSERA_JIT=off "
-      "forbids compiling it. Fill the cache with `tessera warmup`, or set TESSERA_JIT=block");
+      "forbids compiling it. Fill the cache with `tessera warmup`, or set "
+      "TESSERA_JIT=block");
   ASSERT_EQ(kernel.request(JitMode::block), Kernel::State::ready);  // a warm-up
   EXPECT_NE(moment_of(kernel), refused_at);
   EXPECT_EQ(ask(kernel), Found::ready);
@@ -135,6 +136,31 @@ TEST_F(Readiness, WhatTheDriverRefusesIsRefused) {
   ASSERT_EQ(warnings().size(), 1U);
   EXPECT_NE(warnings()[0].find("kernel small_7 for sm_90a could not be loaded: "), std::string::npos)
       << warnings()[0];
+}
+
+TEST_F(Readiness, WhatIsRefusedIsLoggedOnce) {
+  set("TESSERA_LOG", "dispatch");
+  Kernel captured(test::small_kernel(8), hopper_), absent(test::small_kernel(9), hopper_);
+  const auto twice = [&](Kernel& kernel) {
+    for (int i = 0; i < 2; ++i) EXPECT_NE(ask(kernel), Found::ready);
+    return warnings().back();
+  };
+  const auto line = [](const std::string& why) {
+    return "tessera: dispatch: op(): ATen runs: kernel " + why;
+  };
+  cuda().capturing = true;
+  EXPECT_EQ(twice(captured), line("small_8 for sm_90a is not loaded, and while a CUDA graph is captured "
+                                  "nothing is compiled or loaded"));
+  cuda().capturing = false;
+  set("TESSERA_JIT", "off");
+  EXPECT_EQ(twice(absent),
+            line("small_9 for sm_90a is not in the cache, and TESSERA_JIT=off forbids compiling it"));
+  EXPECT_EQ(warnings().size(), 4U);  // each a warning and a line
+  set("TESSERA_JIT", "background");
+  EXPECT_EQ(ask(kernel_store::get(test::slow_kernel(21), hopper_)), Found::refused);
+  EXPECT_TRUE(warnings().back().starts_with(line("slow_21 for sm_90a is compiled in the background")))
+      << warnings().back();
+  EXPECT_EQ(warnings().size(), 5U);
 }
 
 TEST_F(Readiness, InTheBackgroundNativeRunsSilentlyAndUnderPolicyTileTheCallWaits) {
