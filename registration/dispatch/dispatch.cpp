@@ -77,13 +77,15 @@ Runner choose_kernel(const Call& call, int device, Policy policy) {
   return Runner(Runner::Kind::kernel, decision->kernel);
 }
 
-/// Of the call that `make` gives, on a tensor's device.
+/// Of the call that `make` gives, on a tensor's device. Where there is nothing to compute nobody is asked, as
+/// below the autograd key.
 template <typename Make>
 bool call_runs_native(std::string_view op, const at::Tensor& first, Make make) {
   const c10::Device device = first.device();
   if (always_native(op, device)) return true;
   const c10::DeviceGuard guard(device);
-  return choose(make(), device).native();
+  const Call call = make();
+  return !call.outputs_are_empty() && choose(call, device).native();
 }
 
 }  // namespace

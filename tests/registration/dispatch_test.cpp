@@ -269,6 +269,30 @@ TEST(PolicyOfTheProcess, TileRefusesTensorsOnTwoDevices) {
   EXPECT_EQ(testing::error_of([&] { dispatch::runs_native(AddArguments{self, other}); }), text);
 }
 
+// Where there is nothing to compute, no kernel is asked for: with gradients as without.
+TEST(PolicyOfTheProcess, TileTakesEmptyCallsWithGradientsAsWithout) {
+  const WithPolicy tile(Policy::tile);
+  const auto options = at::TensorOptions(at::kDouble);
+  for (const bool gradients : {false, true}) {
+    const at::Tensor x = at::empty({0, 4}, options).requires_grad_(gradients),
+                     w = at::ones({3, 4}, options).requires_grad_(gradients),
+                     q = at::empty({0, 2, 3, 320}, options).requires_grad_(gradients);
+    const at::Tensor outputs[] = {tessera::linear(x, w), tessera::linear_gelu(x, w),
+                                  std::get<0>(tessera::flash_attention(q, q, q)),
+                                  tessera::scaled_dot_product_attention(q, q, q, {}, 0.5)};
+    for (const at::Tensor& output : outputs) {
+      EXPECT_EQ(output.numel(), 0);
+      EXPECT_EQ(output.scalar_type(), at::kDouble);
+      ASSERT_EQ(output.requires_grad(), gradients);
+      if (gradients) output.sum().backward();
+    }
+    if (!gradients) continue;
+    EXPECT_EQ(x.grad().sizes(), x.sizes());
+    EXPECT_TRUE(w.grad().equal(at::zeros({3, 4}, options)));
+    EXPECT_EQ(q.grad().sizes(), q.sizes());
+  }
+}
+
 TEST(PolicyOfTheProcess, IsOneOfThree) {
   EXPECT_EQ(text([] { set_policy(static_cast<Policy>(7)); }),
             "set_policy: expected automatic, tile or native, but got 7");
