@@ -21,6 +21,23 @@ std::string to_text(const CallShape& call) {
   return fmt::format("{} {}", text, c10::toString(call.options.dtype));
 }
 
+/// Compiles the kernel where TESSERA_JIT is not off, which takes what the cache holds; throws where there is
+/// none then.
+void make_ready(Kernel& kernel) {
+  switch (kernel.request(env::jit() == JitMode::off ? JitMode::off : JitMode::block)) {
+    case Kernel::State::ready:
+      return;
+    case Kernel::State::failed:
+      throw UserError(kernel.failure());
+    case Kernel::State::absent:
+    case Kernel::State::pending:  // no mode of these two leaves it so
+      throw UserError::format(
+          "kernel {} for {} is not in the cache, and TESSERA_JIT=off forbids compiling it; warm up with "
+          "TESSERA_JIT=block",
+          kernel.text().name, kernel.target().arch);
+  }
+}
+
 /// Makes the kernel of one call ready and notes it; throws where that fails.
 void warm(const Call& call, const autotune::Device& device, bool loads, Warmup& result,
           std::set<const Kernel*>& ready) {
@@ -32,7 +49,7 @@ void warm(const Call& call, const autotune::Device& device, bool loads, Warmup& 
     if (plan.tile) {
       Kernel& kernel = *dispatch::lowered(call.op(), problem.facts, *plan.tile, device.target).kernel;
       const bool was_ready = kernel.state() == Kernel::State::ready;
-      if (kernel.request(JitMode::block) != Kernel::State::ready) throw UserError(kernel.failure());
+      make_ready(kernel);
       result.compiled += !was_ready && kernel.compiled() ? 1 : 0;
       ++result.kernels;
       ready.insert(&kernel);

@@ -109,7 +109,8 @@ int warmup(int argc, char** argv) {
   Request request;
   parse_words(
       {kOptions, parse, "OP SHAPES\n--file FILE",
-       "Compiles the kernels of listed calls into the cache, so that no process has to. No GPU is needed.",
+       "Compiles the kernels of listed calls into the cache, so that no process has to. No GPU is needed. "
+       "TESSERA_JIT=off compiles nothing here either: what the cache lacks is a failure.",
        children, nullptr, nullptr},
       argc, argv, &request);
   if (request.device.name.empty() && !driver::available())

@@ -30,7 +30,8 @@ using WarmupProgress = std::function<void(std::size_t done, std::size_t all, con
 
 /// Compiles the kernels that the plans of these calls name, under the policy in force, into the cache.
 /// device: as explain's. With an empty one they are loaded on torch's current device, too; without a GPU
-/// there is nothing to do. A kernel that cannot be made is among the failures; the others are made. Throws as
+/// there is nothing to do. Under TESSERA_JIT=off nothing is compiled: a kernel that the cache does not hold
+/// is a failure. A kernel that cannot be made is among the failures; the others are made. Throws as
 /// explain does. Of linear and linear_gelu in fp32 torch's float32-matmul-precision at this moment decides
 /// between kernels in TF32 and others: warm up under the setting that the calls will run under.
 Warmup warmup(const std::vector<CallShape>& calls, std::string_view device = {},

@@ -57,7 +57,7 @@ bool compiled(Kernel& kernel, const Obstacle& obstacle) {
       break;
     case Kernel::State::absent:
       obstacle.report("is not in the cache, and TESSERA_JIT=off forbids compiling it",
-                      "Fill the cache with `tessera warmup`, or set TESSERA_JIT=block");
+                      "Fill the cache with `TESSERA_JIT=block tessera warmup`, or set TESSERA_JIT=block");
       break;
     case Kernel::State::failed:
       obstacle.report("did not compile: " + kernel.failure(), "TESSERA_DUMP=cuda shows its text");

@@ -97,12 +97,12 @@ TEST_F(Readiness, WithJitOffWhatIsNotInTheCacheIsRefusedUntilSomethingChanges) {
   EXPECT_EQ(
       warnings(),
       Lines{"tessera: warning: op(): ATen runs, since kernel small_5 for sm_90a is not in the cache, and "
-            "TESSERA_JIT=off forbids compiling it. Fill the cache with `tessera "
+            "TESSERA_JIT=off forbids compiling it. Fill the cache with `TESSERA_JIT=block tessera "
             "warmup`, or set TESSERA_JIT=block"});
   EXPECT_EQ(
       error_of(kernel),
       "op(): the policy is tile, but kernel small_5 for sm_90a is not in the cache, and TESSERA_JIT=off "
-      "forbids compiling it. Fill the cache with `tessera warmup`, or set "
+      "forbids compiling it. Fill the cache with `TESSERA_JIT=block tessera warmup`, or set "
       "TESSERA_JIT=block");
   ASSERT_EQ(kernel.request(JitMode::block), Kernel::State::ready);  // a warm-up
   EXPECT_NE(moment_of(kernel), refused_at);

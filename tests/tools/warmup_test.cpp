@@ -15,6 +15,23 @@ TEST_F(WarmupCommand, CompilesOnceWithoutAGpu) {
   EXPECT_EQ(tessera(words).output, "kernels ready: 1, of them compiled now: 0; calls that run native: 0\n");
 }
 
+TEST_F(WarmupCommand, JitOffCompilesNothing) {
+  const std::vector<std::string> words = {"warmup", "add", "1024x1024", "--arch", "sm_90a", "-p", "tile"};
+  set("TESSERA_JIT", "off");
+  const SubprocessResult missing = tessera(words);
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_EQ(missing.output,
+            "kernels ready: 0, of them compiled now: 0; calls that run native: 0\n"
+            "failed: add 1024x1024 1024x1024 BFloat16: kernel tessera_add_d04096_plain for sm_90a is not in "
+            "the cache, and TESSERA_JIT=off forbids compiling it; warm up with TESSERA_JIT=block\n");
+  set("TESSERA_JIT", "background");  // waits, as block
+  EXPECT_EQ(tessera(words).output, "kernels ready: 1, of them compiled now: 1; calls that run native: 0\n");
+  set("TESSERA_JIT", "off");
+  const SubprocessResult cached = tessera(words);
+  EXPECT_EQ(cached.exit_code, 0);
+  EXPECT_EQ(cached.output, "kernels ready: 1, of them compiled now: 0; calls that run native: 0\n");
+}
+
 TEST_F(WarmupCommand, ReadsAFile) {
   write_file(folder_ / "calls.txt", "# what the server runs\n\nadd 1024x1024\n  softmax 512x256\n");
   const SubprocessResult result =
