@@ -10,7 +10,7 @@ using namespace tessera::dsl;
 Program rms_norm(const std::vector<DType>& dtypes) {
   Builder p("rms_norm");
   Dim M = p.dim("M"), N = p.dim("N");
-  In x = p.in("x", dtypes[0], {M, N}), weight = p.in("weight", dtypes[1], {N});
+  In x = p.in("x", dtypes[0], {M, N}), weight = p.in("weight", dtypes.at(1), {N});
   Out out = p.out("out", dtypes[0], {M, N});
   Tile eps = p.scalar("eps", f32);
 

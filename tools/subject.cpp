@@ -105,7 +105,9 @@ Tiles tiles_from_text(const std::string& text) {
     if (equals == 0 || error != std::errc() || stop != end || extent < 0)
       throw UserError::format(
           "--tiles: expected NAME=NUMBER,... with numbers from 0 on, as in m=128,n=64, but got '{}'", text);
-    tiles[word.substr(0, equals)] = extent;
+    const std::string name = word.substr(0, equals);
+    if (!tiles.emplace(name, extent).second)
+      throw UserError::format("--tiles: {} is given twice in '{}'", name, text);
   }
   return tiles;
 }

@@ -15,6 +15,7 @@
 #include "tessera/policy.h"
 #include "tile_core/base/error.h"
 #include "tile_core/runtime/driver.h"
+#include "tile_core/target/chosen_target.h"
 #include "tools/command.h"
 #include "tools/device_option.h"
 
@@ -96,6 +97,15 @@ Warmup warm(const std::vector<CallSpec>& calls, const std::string& device) {
   return all;
 }
 
+/// Empty: this machine's GPU.
+std::string device_of(const Request& request) {
+  if (!request.device.name.empty() || driver::available()) return request.device.name;
+  const Target* chosen = chosen_target();
+  if (chosen == nullptr)
+    throw UserError("there is no GPU here: say with --device NAME or TESSERA_ARCH for which one to compile");
+  return chosen->arch;
+}
+
 }  // namespace
 
 int warmup(int argc, char** argv) {
@@ -113,9 +123,7 @@ int warmup(int argc, char** argv) {
        "TESSERA_JIT=off compiles nothing here either: what the cache lacks is a failure.",
        children, nullptr, nullptr},
       argc, argv, &request);
-  if (request.device.name.empty() && !driver::available())
-    throw UserError("there is no GPU here: say with --device NAME for which one to compile");
-  const Warmup result = warm(calls_of(request), request.device.name);
+  const Warmup result = warm(calls_of(request), device_of(request));
   fmt::print("kernels ready: {}, of them compiled now: {}; calls that run native: {}\n", result.kernels,
              result.compiled, result.native);
   for (const Warmup::Failure& failure : result.failures)

@@ -1,7 +1,6 @@
+#include <ATen/TensorOperators.h>
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/gelu_backward.h>
-#include <ATen/ops/linear.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "registration/gradients/gradients.h"
@@ -47,30 +46,31 @@ struct Linear : torch::autograd::Function<Linear> {
   }
 };
 
+/// The product is an output too, which nobody sees: second derivatives go through it, so that nothing is kept
+/// but it and what the gradients asked for need.
 struct LinearGelu : torch::autograd::Function<LinearGelu> {
-  static Tensor forward(AutogradContext* ctx, const Tensor& input, const Tensor& weight,
-                        const std::optional<Tensor>& bias, bool tanh) {
+  static variable_list forward(AutogradContext* ctx, const Tensor& input, const Tensor& weight,
+                               const std::optional<Tensor>& bias, bool tanh) {
     const at::AutoDispatchBelowADInplaceOrView below;
     ctx->set_materialize_grads(false);
-    auto [output, preactivation] =
-        linear_gelu_with_preactivation(input, weight, bias, tanh ? "tanh" : "none");
+    auto [output, product] = linear_gelu_with_preactivation(input, weight, bias, tanh ? "tanh" : "none");
     ctx->saved_data["tanh"] = tanh;
-    ctx->save_for_backward({input, weight, bias.value_or(Tensor()), preactivation});
-    return output;
+    ctx->saved_data["bias"] = bias.has_value();
+    ctx->save_for_backward(
+        {weight.requires_grad() ? input : Tensor(), input.requires_grad() ? weight : Tensor(), product});
+    return {output, product};
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
-    if (!grads[0].defined()) return variable_list(4);
     const variable_list saved = ctx->get_saved_variables();
-    const Tensor &input = saved[0], &weight = saved[1], &bias = saved[2];
-    // What forward kept is no function of the inputs any more.
-    const Tensor product =
-        at::GradMode::is_enabled()
-            ? at::linear(input, weight, bias.defined() ? std::optional(bias) : std::nullopt)
-            : saved[3];
-    const Tensor grad =
-        at::gelu_backward(grads[0], product, ctx->saved_data["tanh"].toBool() ? "tanh" : "none");
-    return linear_backward(*ctx, grad, input, weight, bias.defined());
+    Tensor grad = grads[1];
+    if (grads[0].defined()) {
+      const Tensor through =
+          at::gelu_backward(grads[0], saved[2], ctx->saved_data["tanh"].toBool() ? "tanh" : "none");
+      grad = grad.defined() ? grad + through : through;
+    }
+    if (!grad.defined()) return variable_list(4);
+    return linear_backward(*ctx, grad, saved[0], saved[1], ctx->saved_data["bias"].toBool());
   }
 };
 
@@ -78,7 +78,7 @@ struct LinearGelu : torch::autograd::Function<LinearGelu> {
 
 Tensor linear(const LinearArguments& a) {
   if (a.activation == Activation::none) return Linear::apply(a.input, a.weight, a.bias, a.has_bias());
-  return LinearGelu::apply(a.input, a.weight, a.bias, a.activation == Activation::gelu_tanh);
+  return LinearGelu::apply(a.input, a.weight, a.bias, a.activation == Activation::gelu_tanh)[0];
 }
 
 }  // namespace tessera::gradients

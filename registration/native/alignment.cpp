@@ -1,6 +1,7 @@
 #include "registration/native/alignment.h"
 
 #include <ATen/core/DimVector.h>
+#include <ATen/ops/zeros.h>
 #include <cstdint>
 #include <memory>
 #include <torch/csrc/autograd/function.h>
@@ -18,6 +19,8 @@ class AlignGradient : public torch::autograd::FunctionPreHook {
  public:
   explicit AlignGradient(const at::Tensor& output)
       : index_(output.output_nr()),
+        options_(output.options()),
+        sizes_(output.sym_sizes()),
         dense_(output.is_non_overlapping_and_dense()),
         strides_(output.sym_strides()) {}
 
@@ -34,10 +37,13 @@ class AlignGradient : public torch::autograd::FunctionPreHook {
 
  private:
   at::Tensor of(const at::Tensor& grad) const {
-    return grad.defined() ? aligned(dense_ ? restride(grad, strides_) : grad) : grad;
+    if (!grad.defined()) return at::zeros_symint(sizes_, options_);
+    return aligned(dense_ ? restride(grad, strides_) : grad);
   }
 
   std::size_t index_;
+  at::TensorOptions options_;
+  at::SymDimVector sizes_;
   bool dense_;
   at::SymDimVector strides_;
 };

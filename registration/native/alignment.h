@@ -10,7 +10,8 @@ at::Tensor aligned(const at::Tensor& t);
 
 /// The output of one of ATen's fused operators, whose backward gets the gradient `aligned` and with the
 /// output's strides: it reads 16 bytes of it without asking, and cuDNN's graph, kept for query, key and
-/// value, has the strides of the first gradient.
+/// value, has the strides of the first gradient. One that is not defined is 0: cuDNN's backward would leave
+/// its results as they were allocated.
 at::Tensor with_aligned_gradient(at::Tensor output);
 
 }  // namespace tessera::native

@@ -130,6 +130,10 @@ TEST_F(Show, WrongWordsAreExplained) {
                           std::string("--tiles: expected NAME=NUMBER,... with numbers from 0 on, as in "
                                       "m=128,n=64, but got '") +
                               tiles + "'"));
+  EXPECT_EQ(error({"add", "3x4", "--tiles", "m=64,n=64,m=32"}, 2),
+            usage_error("tessera show", "--tiles: m is given twice in 'm=64,n=64,m=32'"));
+  EXPECT_EQ(error({"add", "3x4", "--schedule", "stages=2 warps=4 stages=3"}, 2),
+            usage_error("tessera show", "schedule 'stages=2 warps=4 stages=3': stages is given twice"));
   EXPECT_EQ(
       error({"add", "3x4", "--schedule", "stages=two"}, 2),
       usage_error("tessera show",

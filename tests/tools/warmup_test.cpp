@@ -15,6 +15,12 @@ TEST_F(WarmupCommand, CompilesOnceWithoutAGpu) {
   EXPECT_EQ(tessera(words).output, "kernels ready: 1, of them compiled now: 0; calls that run native: 0\n");
 }
 
+TEST_F(WarmupCommand, WithoutADeviceTheEnvironmentsArchitectureIsMeant) {
+  set("TESSERA_ARCH", "sm_80");
+  EXPECT_EQ(tessera({"warmup", "softmax", "512x256", "-p", "tile"}).output,
+            "kernels ready: 1, of them compiled now: 1; calls that run native: 0\n");
+}
+
 TEST_F(WarmupCommand, JitOffCompilesNothing) {
   const std::vector<std::string> words = {"warmup", "add", "1024x1024", "--arch", "sm_90a", "-p", "tile"};
   set("TESSERA_JIT", "off");
@@ -91,7 +97,8 @@ TEST_F(WarmupCommand, WrongWordsAreExplained) {
   const SubprocessResult device = tessera({"warmup", "add", "3x4"});
   EXPECT_EQ(device.exit_code, 1);
   EXPECT_EQ(device.errors,
-            "tessera warmup: there is no GPU here: say with --device NAME for which one to compile\n");
+            "tessera warmup: there is no GPU here: say with --device NAME or TESSERA_ARCH for which one to "
+            "compile\n");
   write_file(folder_ / "calls.txt", "# one\nadd\n");
   const SubprocessResult call =
       tessera({"warmup", "--device", "H200", "--file", (folder_ / "calls.txt").string()});

@@ -1,5 +1,6 @@
 #include "tile_core/autotune/json_reader.h"
 
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -103,10 +104,11 @@ void write_json_file(const std::string& path, const nlohmann::json& document) {
   const std::string unfinished = fmt::format("{}.{}.tmp", path, getpid());
   std::error_code error;
   {
+    errno = 0;
     std::ofstream file(unfinished, std::ios::binary);
     file << document.dump(1) << '\n';
     file.close();
-    if (!file) error = std::make_error_code(std::errc::io_error);
+    if (!file) error = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
   }
   if (!error) std::filesystem::rename(unfinished, path, error);
   if (!error) return;

@@ -84,7 +84,9 @@ class Choice {
     if (policy_ == Policy::tile)
       return false;  // nothing measured is legal: the cost model may know a variant that is
     if (best != nullptr) reject(to_text(best->variant), best->microseconds, "slower");
-    accept({}, native, record->native_microseconds, source, "measured fastest " + shape);
+    accept(
+        {}, native, record->native_microseconds, source,
+        best != nullptr ? "measured fastest " + shape : "none of the kernels measured " + shape + " can run");
     return true;
   }
 

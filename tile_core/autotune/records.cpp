@@ -68,15 +68,24 @@ Record record_from_json(const JsonReader& json) {
 }
 
 std::string add_document(Records& records, const nlohmann::json& document, const std::string& name) {
-  std::string problem;
+  std::string problem, other_version;
+  int of_others = 0;
   const JsonReader json(document, name);
   json.member("format").integer(Records::kFormat, Records::kFormat);
   for (const JsonReader& entry : json.member("records").items()) {
     try {
-      records.add(record_from_json(entry));
+      Record record = record_from_json(entry);
+      if (record.library != version() && of_others++ == 0) other_version = record.library;
+      records.add(std::move(record));
     } catch (const UserError& error) {
       if (problem.empty()) problem = fmt::format("{}; the record is not used", error.what());
     }
+  }
+  if (problem.empty() && of_others > 0) {
+    problem = fmt::format(
+        "{}: {} of its records are of library {}, not of {}, and are not used: tessera bench OP SHAPES "
+        "--record {} measures again",
+        name, of_others, other_version, version(), name);
   }
   return problem;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <fmt/ranges.h>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <type_traits>
@@ -268,7 +269,10 @@ bool set_field(Schedule& schedule, std::string_view word) {
 Schedule schedule_from_text(const std::string& text) {
   Schedule schedule;
   std::istringstream words(text);
+  std::set<std::string> given;
   for (std::string word; words >> word;) {
+    const std::string field = word.substr(0, word.find('='));
+    if (!given.insert(field).second) throw UserError::format("schedule '{}': {} is given twice", text, field);
     if (word == "automatic" || set_field(schedule, word)) continue;
     throw UserError::format("schedule '{}': expected 'automatic' or fields {}, but got '{}'", text,
                             known_fields(), word);

@@ -54,6 +54,15 @@ TEST(Plan, ARecordWhoseTileIsFasterIsFollowed) {
   EXPECT_EQ(plan.candidates[0].microseconds, 7);
 }
 
+TEST(Plan, ARecordWithoutALegalTileSaysSo) {
+  Records records;
+  records.add(record(linear_key(64, 64, 64), {{128, 9}, {64, 7}}));
+  const Plan plan =
+      choose(linear_key(64, 64, 64), kSpace, nothing_is_legal, Policy::automatic, {.user = &records});
+  EXPECT_EQ(plan.tile, std::nullopt);
+  EXPECT_EQ(plan.reason, "none of the kernels measured for this shape can run");
+}
+
 TEST(Plan, ARecordWhoseNativeIsFasterIsFollowed) {
   Records records;
   records.add(record(linear_key(64, 64, 64), {{64, 11}}));

@@ -112,6 +112,18 @@ TEST_F(RecordsTest, OfAnotherLibraryAreNone) {
   r.library = "0.0.1";
   records.add(r);
   EXPECT_EQ(records.find(r.key), nullptr);
+  records.write(path("other.json"));
+  const std::string file = path("other.json");
+  EXPECT_EQ(records.add_file(file),
+            file + ": 1 of its records are of library 0.0.1, not of " + std::string(version()) +
+                ", and are not used: tessera bench OP SHAPES --record " + file + " measures again");
+  try {
+    records.write(path("no folder") + "/records.json");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.what(),
+              path("no folder") + "/records.json: cannot be written: No such file or directory");
+  }
 }
 
 TEST_F(RecordsTest, B113_FilesThatAreNoJson) {
