@@ -1,4 +1,5 @@
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 
 #include "registration/dispatch/dispatch.h"
@@ -26,9 +27,9 @@ auto differentiate(Derivatives who, const Arguments& a, Below below, Aten aten, 
     return below();
   }
   check(a);
-  with_torch_errors(policy);  // is asked for of every call, also of one that no plan runs
-  if (who == Derivatives::tracer) return ours();
-  return who == Derivatives::aten || dispatch::runs_native(a) ? aten() : ours();
+  if (who == Derivatives::by_plan) return dispatch::runs_native(a) ? aten() : ours();
+  with_torch_errors(policy);  // a wrong one is an error of every call, also of one that no plan runs
+  return who == Derivatives::tracer ? ours() : aten();
 }
 
 /// Which our nodes know nothing of.
@@ -68,9 +69,8 @@ struct Autograd {
     Derivatives who = derivatives_of(a.query, a.key, a.value, a.mask);
     if (who == Derivatives::tracer && a.dropout_p > 0) {
       // Our backward cannot drop the same weights again.
-      TORCH_CHECK(with_torch_errors(policy) != Policy::tile, a.op,
-                  "(): the policy is tile, but no tile kernel supports dropout_p = ", a.dropout_p,
-                  ". Policy auto runs ATen here");
+      with_torch_errors(a.op,
+                        [&] { dispatch::leave_to_aten(a.op, fmt::format("dropout_p = {}", a.dropout_p)); });
       who = Derivatives::aten;
     }
     const auto below = [&] {

@@ -23,10 +23,9 @@ Decisions& decisions() {
 }
 
 /// No kernel can run the call, for this reason: an error under policy tile.
-void require_no_tile(const Call& call, Policy policy, std::string_view what, const std::string& why) {
+void require_no_tile(std::string_view op, Policy policy, std::string_view what, const std::string& why) {
   if (policy != Policy::tile) return;
-  throw UserError::format("{}(): the policy is tile, but {}{}. Policy auto runs ATen here", call.name(), what,
-                          why);
+  throw UserError::format("{}(): the policy is tile, but {}{}. Policy auto runs ATen here", op, what, why);
 }
 
 /// nullopt: Tessera does not compile for the device.
@@ -34,7 +33,7 @@ std::optional<autotune::Device> device_for(const Call& call, int index, Policy p
   try {
     return device_of(index);
   } catch (const UserError& error) {
-    require_no_tile(call, policy, "", error.what());
+    require_no_tile(call.name(), policy, "", error.what());
     log::warn_once(error.what(), fmt::format("ATen runs on device {}: {}", index, error.what()));
     report_native(call.name(), "{}", error.what());
     return {};
@@ -47,7 +46,8 @@ Decision decide(const Call& call, int index, Policy policy) {
   const ops::Problem problem = call.problem();
   const autotune::Plan plan = plan_of(call.op(), problem, *device, policy);
   const autotune::Key key = key_of(call.op(), problem, *device);
-  if (!plan.unsupported.empty()) require_no_tile(call, policy, "no variant can run it: ", plan.unsupported);
+  if (!plan.unsupported.empty())
+    require_no_tile(call.name(), policy, "no variant can run it: ", plan.unsupported);
   note_used(key, plan);
   if (log::enabled(log::Topic::dispatch)) log::info(log::Topic::dispatch, autotune::describe(key, plan));
   return {plan.tile ? lowered(call.op(), problem.facts, *plan.tile, device->target).kernel : nullptr};
@@ -99,13 +99,17 @@ bool always_native(std::string_view op, const c10::Device& device) {
   return true;
 }
 
+void leave_to_aten(std::string_view op, const std::string& unsupported) {
+  require_no_tile(op, policy(), "no tile kernel supports ", unsupported);
+  report_native(op, "no tile kernel supports {}", unsupported);
+}
+
 Runner choose(const Call& call, const c10::Device& device) {
   return with_torch_errors(call.name(), [&] {
     const Policy now = policy();
     if (now == Policy::native) return Runner();
     if (!call.unsupported().empty()) {
-      require_no_tile(call, now, "no tile kernel supports ", call.unsupported());
-      report_native(call.name(), "no tile kernel supports {}", call.unsupported());
+      leave_to_aten(call.name(), call.unsupported());
       return Runner();
     }
     if (device.is_cuda()) return choose_kernel(call, device.index(), now);

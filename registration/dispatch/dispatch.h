@@ -28,6 +28,10 @@ class Runner {
 /// The operator's calls on this device are ATen's whatever they are; cheap.
 bool always_native(std::string_view op, const c10::Device& device);
 
+/// No tile kernel supports this of the operator's call: ATen runs it, or under policy tile UserError is
+/// thrown.
+void leave_to_aten(std::string_view op, const std::string& unsupported);
+
 /// Decides. The device is current. Throws c10::Error where the policy is tile and no kernel may run the call.
 Runner choose(const Call& call, const c10::Device& device);
 

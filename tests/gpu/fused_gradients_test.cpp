@@ -1,7 +1,7 @@
 #include <ATen/Context.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "tests/gpu/gradients.h"
+#include "tests/support/swallow.h"
 
 /// Gradients where ATen's choice of a fused attention is another one: on a GPU that has fewer of them, or by
 /// the flags of torch.backends.cuda.
@@ -49,12 +49,6 @@ TEST(GradientBugs, OfEveryFusedKernel) {
     }
   }
 }
-
-/// Gives its input no gradient.
-struct Swallow : torch::autograd::Function<Swallow> {
-  static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor& x) { return x.clone(); }
-  static Tensors backward(torch::autograd::AutogradContext*, const Tensors&) { return {at::Tensor()}; }
-};
 
 void expect_no_gradients(const std::optional<Policy>& policy) {
   set_policy(policy);

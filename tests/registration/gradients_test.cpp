@@ -6,10 +6,10 @@
 #include <set>
 #include <string>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "tessera/ops.h"
 #include "tests/registration/support.h"
+#include "tests/support/swallow.h"
 
 // Gradients against those of ATen's formulas in fp64: under policy auto ATen's graph, under tile our own
 // nodes.
@@ -198,18 +198,10 @@ TEST_P(Gradients, B85_OnlyThoseAskedFor) {
   }
 }
 
-/// Gives its input no gradient.
-struct Swallow : torch::autograd::Function<Swallow> {
-  static Tensor forward(torch::autograd::AutogradContext*, const Tensor& x) { return x.clone(); }
-  static variable_list backward(torch::autograd::AutogradContext*, const variable_list&) {
-    return {Tensor()};
-  }
-};
-
 TEST_P(Gradients, B85_UndefinedGradients) {
   for (const Case& c : cases()) {
     const variable_list inputs = leaves(c.inputs, at::kFloat);
-    Swallow::apply(c.ours(inputs)).sum().backward();
+    test::Swallow::apply(c.ours(inputs)).sum().backward();
     for (const Tensor& input : inputs)
       EXPECT_TRUE(!input.grad().defined() || !input.grad().any().item<bool>()) << c.name;
   }

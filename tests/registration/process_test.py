@@ -26,22 +26,31 @@ class Process(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout.strip(), run.stderr
 
-
-@unittest.skipUnless(torch.cuda.is_available(), "no CUDA device on this machine")
-class OnTheGpu(Process):
-    def test_B99_a_child_uses_the_device(self):
-        text = """
+    def check_child(self, text):
+        """`text` sets `good` in a child that is forked after the library has run an operator."""
+        body = "".join(f"\n    {line}" for line in text.splitlines())
+        out, _ = self.run_python(
+            f"""
 import os
 torch.ops.load_library(library)
 torch.ops.tessera.linear(torch.ones(2, 3), torch.ones(4, 3))
 child = os.fork()
-if child == 0:
-    x, q = torch.ones(4, 4, device="cuda"), torch.ones(1, 2, 4, 8, device="cuda")
-    ops = torch.ops.tessera
-    results = ops.add(x, x), ops.linear(x, x), ops.linear_gelu(x, x), ops.softmax(x, 0), ops.flash_attention(q, q, q)[0]
-    os._exit(0 if all(bool(torch.isfinite(result).all()) for result in results) else 1)
+if child == 0:{body}
+    os._exit(0 if good else 1)
 print(os.waitpid(child, 0)[1])"""
-        self.assertEqual(self.run_python(text)[0], "0")
+        )
+        self.assertEqual(out, "0")
+
+
+@unittest.skipUnless(torch.cuda.is_available(), "no CUDA device on this machine")
+class OnTheGpu(Process):
+    def test_B99_a_child_uses_the_device(self):
+        self.check_child(
+            """x, q = torch.ones(4, 4, device="cuda"), torch.ones(1, 2, 4, 8, device="cuda")
+ops = torch.ops.tessera
+results = ops.add(x, x), ops.linear(x, x), ops.linear_gelu(x, x), ops.softmax(x, 0), ops.flash_attention(q, q, q)[0]
+good = all(bool(torch.isfinite(result).all()) for result in results)"""
+        )
 
     def test_B114_a_second_process_gives_the_same(self):
         text = """
@@ -91,16 +100,7 @@ print(opened() == before)"""
         self.assertEqual(out, "[2.0, 2.0] False\nTrue")
 
     def test_B99_fork(self):
-        text = """
-import os
-torch.ops.load_library(library)
-torch.ops.tessera.linear(torch.ones(2, 3), torch.ones(4, 3))
-child = os.fork()
-if child == 0:
-    good = torch.ops.tessera.softmax(torch.zeros(4), 0).tolist() == [0.25] * 4
-    os._exit(0 if good else 1)
-print(os.waitpid(child, 0)[1])"""
-        self.assertEqual(self.run_python(text)[0], "0")
+        self.check_child("good = torch.ops.tessera.softmax(torch.zeros(4), 0).tolist() == [0.25] * 4")
 
     def test_B124_before_the_library(self):
         text = """

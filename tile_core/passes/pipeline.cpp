@@ -1,6 +1,7 @@
 #include "tile_core/passes/pipeline.h"
 
 #include "tile_core/base/dump.h"
+#include "tile_core/base/env.h"
 #include "tile_core/base/error.h"
 #include "tile_core/ir/print.h"
 #include "tile_core/ir/verify.h"
@@ -69,7 +70,8 @@ Program lower(const Program& program, const PassContext& context,
               const std::function<void(const Pass&, const Program&)>& after) {
   check_legal(program, context);
   verify(program);
-  const std::string digest = digest_of(program, context.facts, context.schedule, context.target);
+  const std::string digest =
+      env::dumps("pass") ? digest_of(program, context.facts, context.schedule, context.target) : "";
   Program p = program;
   for (const Pass& pass : kPipeline) {
     p = pass.run(p, context);
