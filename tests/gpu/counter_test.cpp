@@ -162,7 +162,7 @@ TEST_P(Counter, OutlivesGraphs) {
   const perf::Trial one = trial();
   ASSERT_EQ(one.failure, "");
   const std::vector<at::Tensor> right = copies(one);
-  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const OtherStream stream;
   for (int i = 0; i < 3; ++i) {
     at::cuda::CUDAGraph graph;
     graph.capture_begin();

@@ -5,6 +5,8 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <cmath>
 #include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <vector>
 
 #include "tests/support/same_bits.h"
@@ -32,6 +34,25 @@ struct Error {
 
 double floor_of(at::ScalarType dtype) {
   return dtype == at::kFloat ? 1e-6 : dtype == at::kHalf ? 1e-4 : 1e-3;
+}
+
+/// Where `a` and `b` differ: how many elements, the first of them and its values.
+std::string first_difference(const at::Tensor& a, const at::Tensor& b) {
+  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type())
+    return fmt::format("{} {} and {} {}", c10::toString(a.scalar_type()), fmt::join(a.sizes(), "x"),
+                       c10::toString(b.scalar_type()), fmt::join(b.sizes(), "x"));
+  const at::Tensor places = (a.ne(b) & ~(a.isnan() & b.isnan())).nonzero();
+  if (places.size(0) == 0) return "zeros of another sign";
+  const at::Tensor place = places[0].cpu();
+  at::Tensor left = a, right = b;
+  for (std::int64_t dim = 0; dim < place.numel(); ++dim) {
+    left = left[place[dim].item<std::int64_t>()];
+    right = right[place[dim].item<std::int64_t>()];
+  }
+  const at::ArrayRef<std::int64_t> at(place.const_data_ptr<std::int64_t>(),
+                                      static_cast<std::size_t>(place.numel()));
+  return fmt::format("{} of {} elements; the first at [{}]: {} and {}", places.size(0), a.numel(),
+                     fmt::join(at, ", "), left.item<double>(), right.item<double>());
 }
 
 }  // namespace
@@ -80,8 +101,14 @@ void expect_accurate(const AccuracyCase& test) {
   EXPECT_LE(ours.rms, native.rms + floor) << "native's RMS error is " << native.rms;
 }
 
+OtherStream::OtherStream(c10::DeviceIndex device)
+    : guard_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device)) {
+  c10::cuda::device_synchronize();
+}
+
 void expect_same_bits(const at::Tensor& a, const at::Tensor& b) {
-  EXPECT_TRUE(same_bits(a, b));
+  if (same_bits(a, b)) return;
+  ADD_FAILURE() << "not the same bits: " << first_difference(a, b);
 }
 
 }  // namespace tessera::test

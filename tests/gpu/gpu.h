@@ -1,5 +1,6 @@
 #pragma once
 #include <ATen/ATen.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <functional>
 #include <gtest/gtest.h>
 #include <string>
@@ -33,6 +34,16 @@ struct AccuracyCase {
       native;  ///< also the reference, on inputs in float64
 };
 void expect_accurate(const AccuracyCase& test);
+
+/// The current stream while this lives: one of torch's pool, which waits for no other stream. What the device
+/// was given before ends first, so that a test may overwrite on this stream what it read on another.
+class OtherStream {
+ public:
+  explicit OtherStream(c10::DeviceIndex device = -1);
+
+ private:
+  c10::cuda::CUDAStreamGuard guard_;
+};
 
 /// As same_bits() has it: every bit, but for those of a NaN.
 void expect_same_bits(const at::Tensor& a, const at::Tensor& b);

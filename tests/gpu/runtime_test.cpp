@@ -1,7 +1,5 @@
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
 #include <functional>
 #include <thread>
 
@@ -30,7 +28,7 @@ TEST(Runtime, B93RunsOnTheCurrentStream) {
   TESSERA_NEEDS_GPU();
   Inputs inputs;
   inputs.run();
-  c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const OtherStream stream;
   at::Tensor busy = at::ones({4096, 4096}, at::device(at::kCUDA).dtype(at::kFloat));
   for (int i = 0; i < 50; ++i) {
     at::mm(busy, busy);
@@ -44,7 +42,7 @@ TEST(Runtime, B100GraphsReplayWithNewData) {
   TESSERA_NEEDS_GPU();
   Inputs inputs;
   inputs.run();
-  c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const OtherStream stream;
   at::cuda::CUDAGraph graph;
   graph.capture_begin();
   std::vector<at::Tensor> captured = inputs.run();
@@ -62,7 +60,7 @@ TEST(Runtime, B100WhatWasWarmedUpIsCaptured) {
   at::Tensor x = normal({35, 79}, at::kFloat, 1);  // a shape that this process has not called
   const Warmup warm = tessera::warmup({{"softmax", {{35, 79}}, {.dtype = at::kFloat}}});
   ASSERT_EQ(warm.kernels, 1);
-  c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const OtherStream stream;
   at::cuda::CUDAGraph graph;
   graph.capture_begin();
   at::Tensor captured = tessera::softmax(x, -1);
@@ -83,7 +81,7 @@ TEST(Runtime, ANumberOnTheCpuIsNoTileKernels) {
 TEST(Runtime, B101ColdCallInACaptureLeavesItUsable) {
   TESSERA_NEEDS_GPU();
   at::Tensor x = normal({33, 77}, at::kFloat, 1), other = normal({8, 8}, at::kFloat, 2);
-  c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const OtherStream stream;
   at::cuda::CUDAGraph graph;
   graph.capture_begin();
   EXPECT_THROW(tessera::softmax(x, 0), c10::Error);  // a kernel that this process has not used

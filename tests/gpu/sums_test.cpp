@@ -162,7 +162,7 @@ TEST(ScatteredSums, StartAsZeroInEveryReplayOfAGraph) {
                    place = at::zeros({64}, x.options().dtype(at::kLong));
   const at::Tensor expected = x.to(at::kDouble).sum(0);
   op(place, x, like);
-  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const OtherStream stream;
   at::cuda::CUDAGraph graph;
   graph.capture_begin();
   const at::Tensor out = op(place, x, like);

@@ -1,7 +1,6 @@
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "tessera/ops.h"
@@ -99,7 +98,7 @@ TEST(TwoDevices, B103CaptureOnTheSecond) {
   const Job job({at::kCUDA, 1});
   const std::vector<at::Tensor> expected = job.run();
   const std::int64_t before = allocations(0);
-  const c10::cuda::CUDAStreamGuard stream(c10::cuda::getStreamFromPool(false, 1));
+  const OtherStream stream(1);
   job.run();
   at::cuda::CUDAGraph graph;
   graph.capture_begin();
