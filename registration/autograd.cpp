@@ -18,16 +18,42 @@ namespace {
 
 using at::Tensor;
 
+/// The tensors of a call.
+auto tensors_of(const AddArguments& a) {
+  return std::tie(a.self, a.other);
+}
+auto tensors_of(const LinearArguments& a) {
+  return std::tie(a.input, a.weight, a.bias);
+}
+auto tensors_of(const SoftmaxArguments& a) {
+  return std::tie(a.self);
+}
+auto tensors_of(const AttentionArguments& a) {
+  return std::tie(a.query, a.key, a.value, a.mask);
+}
+
+/// Whether the call, which nobody differentiates, is ATen's without a way down to the GPU's key.
+template <typename Arguments>
+bool stays_here(const Arguments& a) {
+  const auto is_next = [](const auto&... tensors) { return dispatch::is_next_at_gpu(tensors...); };
+  return std::apply(is_next, tensors_of(a)) && dispatch::Memo(a).says_native();
+}
+
 /// `below` runs the operator at the keys below this one, `aten` in ATen's operators, `ours` with our own
 /// node.
 template <typename Arguments, typename Below, typename Aten, typename Ours>
 auto differentiate(Derivatives who, const Arguments& a, Below below, Aten aten, Ours ours) {
   if (who == Derivatives::none) {
     const at::AutoDispatchBelowADInplaceOrView guard;
-    return below();
+    return stays_here(a) ? aten() : below();
+  }
+  if (who == Derivatives::by_plan) {
+    const dispatch::Memo memo = dispatch::training_memo_of(a);
+    if (memo.says_native()) return aten();
+    check(a);
+    return dispatch::runs_native(a, memo) ? aten() : ours();
   }
   check(a);
-  if (who == Derivatives::by_plan) return dispatch::runs_native(a) ? aten() : ours();
   with_torch_errors(policy);  // a wrong one is an error of every call, also of one that no plan runs
   return who == Derivatives::tracer ? ours() : aten();
 }
@@ -79,7 +105,7 @@ struct Autograd {
     };
     const auto aten = [&] {
       if (transforms()) return native::attention_formula(a);
-      const bool ours = native::composes_attention(a) && !is_forward_mode(a);
+      const bool ours = who != Derivatives::none && native::composes_attention(a) && !is_forward_mode(a);
       return ours ? gradients::attention(a) : native::attention(a);
     };
     return differentiate(who, a, below, aten, [&] { return gradients::attention(a); });
@@ -89,13 +115,14 @@ struct Autograd {
     const auto below = [&] {
       return tessera::flash_attention(a.query, a.key, a.value, a.is_causal, a.diagonal, a.scale);
     };
+    const Derivatives who = derivatives_of(a.query, a.key, a.value);
     const auto aten = [&] {
       if (transforms()) return native::flash_attention_formula(a);
-      const bool ours = native::composes_flash_attention(a) && !is_forward_mode(a);
+      const bool ours =
+          who != Derivatives::none && native::composes_flash_attention(a) && !is_forward_mode(a);
       return ours ? gradients::flash_attention(a) : native::flash_attention(a);
     };
-    return differentiate(derivatives_of(a.query, a.key, a.value), a, below, aten,
-                         [&] { return gradients::flash_attention(a); });
+    return differentiate(who, a, below, aten, [&] { return gradients::flash_attention(a); });
   }
 };
 

@@ -13,6 +13,7 @@ namespace tessera {
 namespace {
 
 using at::Tensor;
+using dispatch::Memo;
 using TwoTensors = std::tuple<Tensor, Tensor>;
 
 void bind_outputs(Call& call, const Tensor& output) {
@@ -24,16 +25,16 @@ void bind_outputs(Call& call, const TwoTensors& outputs) {
   call.bind(call.first_output() + 1, std::get<1>(outputs).data_ptr());
 }
 
-/// `op` names the operator, `make` gives the call, `native` runs it in ATen, `allocate` gives the outputs
-/// that a tile program is to fill.
+/// `op` names the operator, `memo` is the call's, `make` gives it, `native` runs it in ATen, `allocate` gives
+/// the outputs that a tile program is to fill.
 template <typename Make, typename Native, typename Allocate>
-auto run(std::string_view op, const c10::Device& device, Make make, Native native, Allocate allocate)
-    -> decltype(allocate()) {
-  if (dispatch::always_native(op, device)) return native();
+auto run(std::string_view op, const c10::Device& device, const Memo& memo, Make make, Native native,
+         Allocate allocate) -> decltype(allocate()) {
+  if (memo.says_native() || dispatch::always_native(op, device)) return native();
   const c10::DeviceGuard guard(device);
   Call call = make();
   if (call.outputs_are_empty()) return allocate();
-  const dispatch::Runner runner = dispatch::choose(call, device);
+  const dispatch::Runner runner = dispatch::choose(call, device, &memo);
   if (runner.native()) return native();
   auto outputs = allocate();
   bind_outputs(call, outputs);
@@ -57,7 +58,7 @@ struct Devices {
   static Tensor add(const AddArguments& a) {
     AddOutput output;
     return run(
-        "add", a.self.device(),
+        "add", a.self.device(), Memo(a),
         [&] {
           output = output_of(a);
           return call_of(a, output);
@@ -70,13 +71,13 @@ struct Devices {
 
   static Tensor linear(const LinearArguments& a) {
     return run(
-        a.op, a.input.device(), [&] { return call_of(a); }, [&] { return native::linear(a); },
+        a.op, a.input.device(), Memo(a), [&] { return call_of(a); }, [&] { return native::linear(a); },
         [&] { return dense_output(a); });
   }
 
   static TwoTensors linear_gelu_with_preactivation(const LinearArguments& a) {
     return run(
-        a.op, a.input.device(), [&] { return call_of(a, /*keeps=*/true); },
+        a.op, a.input.device(), Memo(a, /*keeps=*/true), [&] { return call_of(a, /*keeps=*/true); },
         [&] { return native::linear_gelu_with_preactivation(a); },
         [&] {
           return TwoTensors{dense_output(a), dense_output(a)};
@@ -85,13 +86,13 @@ struct Devices {
 
   static Tensor softmax(const SoftmaxArguments& a) {
     return run(
-        "softmax", a.self.device(), [&] { return call_of(a); }, [&] { return native::softmax(a); },
+        "softmax", a.self.device(), Memo(a), [&] { return call_of(a); }, [&] { return native::softmax(a); },
         [&] { return at::empty(a.self.sizes(), a.self.options().dtype(a.output_dtype())); });
   }
 
   static Tensor attention(const AttentionArguments& a) {
     return std::get<0>(run(
-        a.op, a.query.device(), [&] { return call_of(a); },
+        a.op, a.query.device(), Memo(a), [&] { return call_of(a); },
         [&] {
           return TwoTensors{native::attention(a), Tensor()};
         },
@@ -100,8 +101,8 @@ struct Devices {
 
   static TwoTensors flash_attention(const AttentionArguments& a) {
     return run(
-        a.op, a.query.device(), [&] { return call_of(a); }, [&] { return native::flash_attention(a); },
-        [&] { return attention_outputs(a); });
+        a.op, a.query.device(), Memo(a), [&] { return call_of(a); },
+        [&] { return native::flash_attention(a); }, [&] { return attention_outputs(a); });
   }
 
   static std::tuple<Tensor, Tensor, Tensor> flash_attention_backward(const AttentionArguments& a,

@@ -1,5 +1,6 @@
 #include "registration/arguments/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "registration/arguments/check.h"
@@ -72,16 +73,26 @@ std::array<c10::SymInt, 4> output_sizes(const AttentionArguments& a) {
   return {a.query.sym_size(0), a.query.sym_size(1), a.query.sym_size(2), a.value.sym_size(3)};
 }
 
-std::array<c10::SymInt, 4> output_strides(const AttentionArguments& a) {
-  const std::array<c10::SymInt, 4> sizes = output_sizes(a);
-  const auto strides = a.query.sym_strides();
+namespace {
+
+c10::SymInt at_least_one(const c10::SymInt& size) {
+  return size.max(1);
+}
+int64_t at_least_one(int64_t size) {
+  return std::max<int64_t>(size, 1);
+}
+
+/// For query's strides. `Int` is c10::SymInt, or for calls without symbols int64_t, which is faster by far.
+template <typename Int>
+std::array<Int, 4> dense_strides(const std::array<Int, 4>& sizes, c10::ArrayRef<Int> strides,
+                                 const Int& head_dim) {
   std::array<int, 3> order = {0, 1, 2};  // slowest first
-  if (a.query.sym_size(3) <= 1 || strides[3] == 1) {
+  if (head_dim <= 1 || strides[3] == 1) {
     // Insertion sort by stride; an expanded dim (stride 0) says nothing about the order and stays where it
     // is.
     for (int i = 1; i < 3; ++i) {
       for (int at = i, before = i - 1; before >= 0; --before) {
-        const c10::SymInt &slow = strides[order[before]], &fast = strides[order[at]];
+        const Int &slow = strides[order[before]], &fast = strides[order[at]];
         if (slow == 0 || fast == 0) continue;
         if (slow >= fast) break;
         std::swap(order[before], order[at]);
@@ -89,14 +100,31 @@ std::array<c10::SymInt, 4> output_strides(const AttentionArguments& a) {
       }
     }
   }
-  std::array<c10::SymInt, 4> output;
+  std::array<Int, 4> output;
   output[3] = 1;
-  c10::SymInt step = sizes[3].max(1);
+  Int step = at_least_one(sizes[3]);
   for (int i = 2; i >= 0; --i) {
     output[order[i]] = step;
-    step = step * sizes[order[i]].max(1);
+    step = step * at_least_one(sizes[order[i]]);
   }
   return output;
+}
+
+}  // namespace
+
+std::array<c10::SymInt, 4> output_strides(const AttentionArguments& a) {
+  return dense_strides<c10::SymInt>(output_sizes(a), a.query.sym_strides(), a.query.sym_size(3));
+}
+
+bool has_output_strides(const at::Tensor& output, const AttentionArguments& a) {
+  const auto is_symbolic = [](const at::Tensor& t) {
+    return t.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+  };
+  if (is_symbolic(output) || is_symbolic(a.query) || is_symbolic(a.value))
+    return output.sym_strides() == c10::SymIntArrayRef(output_strides(a));
+  const std::array<int64_t, 4> sizes = {a.query.size(0), a.query.size(1), a.query.size(2), a.value.size(3)};
+  return output.strides() ==
+         at::IntArrayRef(dense_strides<int64_t>(sizes, a.query.strides(), a.query.size(3)));
 }
 
 }  // namespace tessera

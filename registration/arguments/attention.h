@@ -47,5 +47,7 @@ std::array<c10::SymInt, 4> output_sizes(const AttentionArguments& a);
 /// Strides of the output: dense, D_v innermost, B, H and S_q in the order of query's strides; the order [B,
 /// H, S_q, D_v] where query's last stride is not 1.
 std::array<c10::SymInt, 4> output_strides(const AttentionArguments& a);
+/// Whether the strides of an output of these sizes are those; cheap.
+bool has_output_strides(const at::Tensor& output, const AttentionArguments& a);
 
 }  // namespace tessera

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "registration/calls/call.h"
@@ -35,5 +36,6 @@ struct WordsEqual {
 /// Found by the words of a CallKey without a copy of them.
 template <typename Value>
 using CallMap = std::unordered_map<std::vector<std::int64_t>, Value, WordsHash, WordsEqual>;
+using CallSet = std::unordered_set<std::vector<std::int64_t>, WordsHash, WordsEqual>;
 
 }  // namespace tessera::dispatch

@@ -21,11 +21,15 @@ struct Decision {
 class Decisions {
  public:
   std::optional<Decision> find(const CallKey& key) const;
-  void insert(const CallKey& key, const Decision& decision);
+  /// `epoch`: read before the decision was made. One that `clear` has overtaken is dropped.
+  void insert(const CallKey& key, const Decision& decision, std::uint64_t epoch);
   void clear();
+  /// Of which decisions are in force; each `clear` begins another.
+  std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
  private:
   static constexpr std::size_t kMost = 8192;
+  std::atomic<std::uint64_t> epoch_{1};
   mutable std::shared_mutex mutex_;
   CallMap<Decision> map_;
 };

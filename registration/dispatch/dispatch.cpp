@@ -54,38 +54,43 @@ Decision decide(const Call& call, int index, Policy policy) {
 }
 
 /// Whether the decision's kernel may run now; what was found out is remembered.
-bool is_ready(const Call& call, const CallKey& key, const Decision& decision, int device, Policy policy) {
+bool is_ready(const Call& call, const CallKey& key, const Decision& decision, int device, Policy policy,
+              std::uint64_t epoch) {
   Kernel& kernel = *decision.kernel;
   const std::uint64_t now = moment_of(kernel);
   if (decision.refused_at == now) return false;
   const Readiness found =
       make_ready(kernel, call.name(), device, c10::cuda::getCurrentCUDAStream(device).stream(), policy);
-  if (found == Readiness::ready) decisions().insert(key, {&kernel, true});
-  if (found == Readiness::refused) decisions().insert(key, {&kernel, false, now});
+  if (found == Readiness::ready) decisions().insert(key, {&kernel, true}, epoch);
+  if (found == Readiness::refused) decisions().insert(key, {&kernel, false, now}, epoch);
   return found == Readiness::ready;
 }
 
-Runner choose_kernel(const Call& call, int device, Policy policy) {
+Runner choose_kernel(const Call& call, int device, Policy policy, const Memo* memo) {
   const CallKey key(call, policy, device);
+  const std::uint64_t epoch = decisions().epoch();
   std::optional<Decision> decision = decisions().find(key);
   if (!decision.has_value()) {
     decision = decide(call, device, policy);
-    decisions().insert(key, *decision);
+    decisions().insert(key, *decision, epoch);
   }
-  if (decision->kernel == nullptr) return Runner();
-  if (!decision->loaded && !is_ready(call, key, *decision, device, policy)) return Runner();
+  if (decision->kernel == nullptr) {
+    if (memo != nullptr) memo->remember_native();
+    return Runner();
+  }
+  if (!decision->loaded && !is_ready(call, key, *decision, device, policy, epoch)) return Runner();
   return Runner(Runner::Kind::kernel, decision->kernel);
 }
 
 /// Of the call that `make` gives, on a tensor's device. Where there is nothing to compute nobody is asked, as
 /// below the autograd key.
 template <typename Make>
-bool call_runs_native(std::string_view op, const at::Tensor& first, Make make) {
+bool call_runs_native(std::string_view op, const at::Tensor& first, const Memo& memo, Make make) {
   const c10::Device device = first.device();
   if (always_native(op, device)) return true;
   const c10::DeviceGuard guard(device);
   const Call call = make();
-  return !call.outputs_are_empty() && choose(call, device).native();
+  return !call.outputs_are_empty() && choose(call, device, &memo).native();
 }
 
 }  // namespace
@@ -104,7 +109,7 @@ void leave_to_aten(std::string_view op, const std::string& unsupported) {
   report_native(op, "no tile kernel supports {}", unsupported);
 }
 
-Runner choose(const Call& call, const c10::Device& device) {
+Runner choose(const Call& call, const c10::Device& device, const Memo* memo) {
   return with_torch_errors(call.name(), [&] {
     const Policy now = policy();
     if (now == Policy::native) return Runner();
@@ -112,7 +117,7 @@ Runner choose(const Call& call, const c10::Device& device) {
       leave_to_aten(call.name(), call.unsupported());
       return Runner();
     }
-    if (device.is_cuda()) return choose_kernel(call, device.index(), now);
+    if (device.is_cuda()) return choose_kernel(call, device.index(), now, memo);
     return now == Policy::tile ? Runner(Runner::Kind::interpreter) : Runner();
   });
 }
@@ -128,21 +133,25 @@ void Runner::run(const Call& call, const c10::Device& device) const {
   });
 }
 
-bool runs_native(const AddArguments& a) {
-  return call_runs_native("add", a.self, [&] { return call_of(a); });
+bool runs_native(const AddArguments& a, const Memo& memo) {
+  return call_runs_native("add", a.self, memo, [&] { return call_of(a); });
 }
-bool runs_native(const LinearArguments& a) {
-  return call_runs_native(a.op, a.input, [&] { return training_call_of(a); });
+bool runs_native(const LinearArguments& a, const Memo& memo) {
+  return call_runs_native(a.op, a.input, memo, [&] { return training_call_of(a); });
 }
-bool runs_native(const SoftmaxArguments& a) {
-  return call_runs_native("softmax", a.self, [&] { return call_of(a); });
+bool runs_native(const SoftmaxArguments& a, const Memo& memo) {
+  return call_runs_native("softmax", a.self, memo, [&] { return call_of(a); });
 }
-bool runs_native(const AttentionArguments& a) {
-  return call_runs_native(a.op, a.query, [&] { return call_of(a); });
+bool runs_native(const AttentionArguments& a, const Memo& memo) {
+  return call_runs_native(a.op, a.query, memo, [&] { return call_of(a); });
 }
 
 void forget_decisions() {
   decisions().clear();
+}
+
+std::uint64_t epoch_of_decisions() {
+  return decisions().epoch();
 }
 
 }  // namespace tessera::dispatch

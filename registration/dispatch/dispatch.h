@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "registration/calls/calls.h"
+#include "registration/dispatch/memo.h"
 #include "tile_core/runtime/kernel_store.h"
 
 /// What runs a call: the plan's choice under the policy, as far as the kernel is ready.
@@ -33,15 +34,18 @@ bool always_native(std::string_view op, const c10::Device& device);
 void leave_to_aten(std::string_view op, const std::string& unsupported);
 
 /// Decides. The device is current. Throws c10::Error where the policy is tile and no kernel may run the call.
-Runner choose(const Call& call, const c10::Device& device);
+/// `memo` remembers a plan of ATen's.
+Runner choose(const Call& call, const c10::Device& device, const Memo* memo = nullptr);
 
-/// Whether ATen is to run the call, for the autograd key.
-bool runs_native(const AddArguments& a);
-bool runs_native(const LinearArguments& a);
-bool runs_native(const SoftmaxArguments& a);
-bool runs_native(const AttentionArguments& a);
+/// Whether ATen is to run the call, for the autograd key; `memo` is that of the call in training.
+bool runs_native(const AddArguments& a, const Memo& memo);
+bool runs_native(const LinearArguments& a, const Memo& memo);
+bool runs_native(const SoftmaxArguments& a, const Memo& memo);
+bool runs_native(const AttentionArguments& a, const Memo& memo);
 
 /// Decisions are made again, after a change of what plans are chosen by.
 void forget_decisions();
+/// Of the decisions in force; forget_decisions() begins another.
+std::uint64_t epoch_of_decisions();
 
 }  // namespace tessera::dispatch

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
+#include <torch/csrc/autograd/forward_grad.h>
 
 namespace tessera {
 
@@ -14,6 +15,11 @@ bool transforms() {
 
 bool has_forward_gradient(const at::Tensor& tensor) {
   return tensor.defined() && tensor._fw_grad(0).defined();
+}
+
+bool forward_mode() {
+  constexpr std::uint64_t kOnlyLevel = 0;  // torch nests none
+  return torch::autograd::ForwardADLevel::try_get_by_idx(kOnlyLevel) != nullptr;
 }
 
 bool is_traced(const at::Tensor& tensor) {

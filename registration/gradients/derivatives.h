@@ -17,6 +17,9 @@ enum class Derivatives {
 bool transforms();
 
 bool has_forward_gradient(const at::Tensor& tensor);
+/// Forward-mode derivatives are computed in this process. Asked once for a call, where each of its tensors
+/// would take a lock.
+bool forward_mode();
 /// A tensor of a compiler or exporter, or one without values.
 bool is_traced(const at::Tensor& tensor);
 /// A compiler or exporter sees every operator of this thread. Other modes of torch's dispatch, which count or
@@ -28,6 +31,13 @@ inline bool has_forward_gradient(const std::optional<at::Tensor>& tensor) {
 }
 inline bool is_traced(const std::optional<at::Tensor>& tensor) {
   return tensor.has_value() && tensor->defined() && is_traced(*tensor);
+}
+/// What no tensor of inference has: gradients of either mode are in it.
+inline bool has_autograd_state(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.unsafeGetTensorImpl()->autograd_meta() != nullptr;
+}
+inline bool has_autograd_state(const std::optional<at::Tensor>& tensor) {
+  return tensor.has_value() && has_autograd_state(*tensor);
 }
 inline bool requires_grad(const at::Tensor& tensor) {
   return tensor.requires_grad();
@@ -41,7 +51,9 @@ bool grad_mode();
 /// For a call with these tensors.
 template <typename... Tensors>
 Derivatives derivatives_of(const at::Tensor& first, const Tensors&... rest) {
-  if (transforms() || has_forward_gradient(first) || (has_forward_gradient(rest) || ...))
+  if (transforms()) return Derivatives::aten;
+  if (!has_autograd_state(first) && !(has_autograd_state(rest) || ...)) return Derivatives::none;
+  if (forward_mode() && (has_forward_gradient(first) || (has_forward_gradient(rest) || ...)))
     return Derivatives::aten;
   if (!grad_mode() || !(requires_grad(first) || (requires_grad(rest) || ...))) return Derivatives::none;
   const bool traced = tracing_everything() || is_traced(first) || (is_traced(rest) || ...);

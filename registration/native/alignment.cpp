@@ -48,23 +48,34 @@ class AlignGradient : public torch::autograd::FunctionPreHook {
   at::SymDimVector strides_;
 };
 
+constexpr int64_t kBytes = 16;
+
+/// ATen asks for the stride of a dim of size 1, too.
+at::Tensor with_aligned_steps(const at::Tensor& t) {
+  at::DimVector strides(t.strides());
+  for (int64_t dim = 0; dim + 1 < t.dim(); ++dim) {
+    if (t.size(dim) == 1) strides[dim] = kBytes;
+  }
+  return t.as_strided(t.sizes(), strides);
+}
+
 }  // namespace
 
 at::Tensor aligned(const at::Tensor& t) {
-  constexpr int64_t kBytes = 16;
   if (!t.is_cuda() || !t.has_storage() || is_traced(t)) return t;
-  const int64_t size = t.element_size(), last = t.dim() - 1;
-  const bool dense_rows = t.size(last) <= 1 || t.stride(last) == 1;
-  bool good = dense_rows && reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
-  at::DimVector strides(t.strides());
-  for (int64_t dim = 0; dim < last; ++dim) {
-    if (t.size(dim) == 1 && t.stride(dim) * size % kBytes != 0) strides[dim] = kBytes;  // ATen asks it, too
-    good = good && strides[dim] * size % kBytes == 0;
+  bool steps = true, steps_to_rows = true;  // along every dim; along those that have a second row
+  for (int64_t dim = 0; dim + 1 < t.dim(); ++dim) {
+    const bool step = t.stride(dim) * static_cast<int64_t>(t.element_size()) % kBytes == 0;
+    steps = steps && step;
+    steps_to_rows = steps_to_rows && (step || t.size(dim) == 1);
   }
-  if (good && t.strides() == strides) return t;
+  const bool rows = (t.size(-1) <= 1 || t.stride(-1) == 1) &&
+                    reinterpret_cast<std::uintptr_t>(t.const_data_ptr()) % kBytes == 0;
+  if (rows && steps) return t;
   // as_strided's backward takes the elements of an expanded tensor for one, and shares their gradients out.
   const bool differentiated = transforms() || (grad_mode() && t.requires_grad());
-  return good && !differentiated ? t.as_strided(t.sizes(), strides) : t.clone(at::MemoryFormat::Contiguous);
+  return rows && steps_to_rows && !differentiated ? with_aligned_steps(t)
+                                                  : t.clone(at::MemoryFormat::Contiguous);
 }
 
 at::Tensor with_aligned_gradient(at::Tensor output) {

@@ -108,7 +108,7 @@ at::Tensor attention_formula(const AttentionArguments& a) {
 }
 
 at::Tensor restride(const at::Tensor& output, const AttentionArguments& a) {
-  return restride(output, output_strides(a));
+  return has_output_strides(output, a) ? output : restride(output, output_strides(a));
 }
 
 at::Tensor restride(const at::Tensor& tensor, c10::SymIntArrayRef strides) {

@@ -1,6 +1,7 @@
 #include "tile_core/autotune/frozen_plans.h"
 
 #include <c10/cuda/CUDAFunctions.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 #include "perf/call_words.h"
@@ -176,6 +177,29 @@ TEST_F(Frozen, APlanOfNativeIsWhatRuns) {
     load_plans(file());
     EXPECT_EQ(call.plan().plan, "native");
     EXPECT_EQ(kernels_of([&] { call.run(); }), std::vector<std::string>{});
+  }
+}
+
+TEST_F(Frozen, AThreadThatRemembersAtenFollowsAPlanThatIsLoaded) {
+  TESSERA_NEEDS_GPU();
+  for (const char* words :
+       {"softmax 5x77", "linear 3x5x7", "add 6x79", "flash_attention 1x2x9x24 --dtype f16"}) {
+    for (const bool grad : {false, true}) {
+      SCOPED_TRACE(fmt::format("{}, {}", words, grad ? "with a gradient" : "without a gradient"));
+      Subject call(words);
+      for (at::Tensor& t : call.inputs) t.set_requires_grad(grad);
+      const auto run = [&] { call.run(); };
+      EXPECT_EQ(kernels_of(run), std::vector<std::string>{});
+      FrozenPlans plans;
+      const std::optional<autotune::Variant> variant = call.another_variant();
+      ASSERT_TRUE(variant.has_value());
+      plans.add(call.key, *variant);
+      plans.write(file());
+      load_plans(file());
+      EXPECT_EQ(kernels_of(run), std::vector<std::string>{call.kernel_of(*variant)});
+      load_no_plans();
+      EXPECT_EQ(kernels_of(run), std::vector<std::string>{});
+    }
   }
 }
 

@@ -166,11 +166,23 @@ TEST(Decisions, AreBounded) {
     const Tensor x = at::empty({rows, 8}, at::kMeta);
     return dispatch::CallKey(call_of(LinearArguments{"linear", x, w, kNoTensor}), Policy::automatic, 0);
   };
-  for (int64_t rows = 1; rows < 10000; ++rows) decisions.insert(key(rows), {});
+  for (int64_t rows = 1; rows < 10000; ++rows) decisions.insert(key(rows), {}, decisions.epoch());
   EXPECT_TRUE(decisions.find(key(9999)).has_value());
   EXPECT_FALSE(decisions.find(key(1)).has_value());
   decisions.clear();
   EXPECT_FALSE(decisions.find(key(9999)).has_value());
+}
+
+TEST(Decisions, AreNotMadeByWhatWasForgottenMeanwhile) {
+  dispatch::Decisions decisions;
+  const Tensor x = at::empty({8, 8}, at::kMeta);
+  const dispatch::CallKey key(call_of(SoftmaxArguments{x, 0}), Policy::automatic, 0);
+  const std::uint64_t before = decisions.epoch();
+  decisions.clear();
+  decisions.insert(key, {}, before);
+  EXPECT_FALSE(decisions.find(key).has_value());
+  decisions.insert(key, {}, decisions.epoch());
+  EXPECT_TRUE(decisions.find(key).has_value());
 }
 
 // A call outlives the words that it was asked for with.

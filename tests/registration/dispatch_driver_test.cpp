@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 #include <dlfcn.h>
+#include <thread>
 
 #include "registration/calls/calls.h"
 #include "registration/dispatch/dispatch.h"
@@ -105,6 +106,40 @@ TEST_F(DispatchOnAGpu, UsedPlansAreSavedAndLoadedOnesAreFollowedAtOnce) {
   const Lines again = said_of(used);
   ASSERT_EQ(again.size(), 1U);
   EXPECT_TRUE(again[0].starts_with(plan_line("the frozen plans"))) << again[0];
+}
+
+TEST_F(DispatchOnAGpu, AThreadRemembersWhatAtenRunsUntilDecisionsAreForgotten) {
+  const at::Tensor x = at::empty({4, 24}), y = at::empty({4, 24}), other = at::empty({24, 4});
+  const SoftmaxArguments arguments{x, 1};
+  const Memo before(arguments);
+  EXPECT_FALSE(before.says_native());
+  EXPECT_TRUE(choose(call_of(arguments), kGpu, &before).native());
+  const auto says_native = [](const at::Tensor& t) { return Memo(SoftmaxArguments{t, 1}).says_native(); };
+  EXPECT_TRUE(says_native(x));
+  EXPECT_TRUE(says_native(y));
+  EXPECT_FALSE(says_native(other));
+  std::thread([&] { EXPECT_FALSE(says_native(x)); }).join();
+
+  for (const Policy policy : {Policy::tile, Policy::native}) {
+    set_policy(policy);
+    EXPECT_FALSE(says_native(x)) << "a memory of policy auto";
+  }
+  set_policy(Policy::automatic);
+  EXPECT_TRUE(says_native(x));
+
+  const Memo overtaken(arguments);
+  forget_decisions();
+  EXPECT_FALSE(says_native(x));
+  EXPECT_TRUE(choose(call_of(arguments), kGpu, &overtaken).native());
+  EXPECT_FALSE(says_native(x)) << "of a decision that was forgotten while it was made";
+}
+
+TEST_F(DispatchOnAGpu, WhatNoKernelTakesIsNotRemembered) {
+  const at::Tensor x = at::empty({4, 24}, at::kDouble);
+  const SoftmaxArguments arguments{x, 1};
+  const Memo memo(arguments);
+  EXPECT_TRUE(choose(call_of(arguments), kGpu, &memo).native());
+  EXPECT_FALSE(Memo(arguments).says_native());
 }
 
 TEST_F(DispatchOnAGpu, TheTilesOfAUsedPlanAreSaved) {

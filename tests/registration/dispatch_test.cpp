@@ -266,7 +266,8 @@ TEST(PolicyOfTheProcess, TileRefusesTensorsOnTwoDevices) {
       "add(): the policy is tile, but no tile kernel supports tensors on cpu and meta. Policy auto runs ATen "
       "here";
   EXPECT_EQ(testing::error_of([&] { add_at(c10::DispatchKey::CPU, self, other); }), text);
-  EXPECT_EQ(testing::error_of([&] { dispatch::runs_native(AddArguments{self, other}); }), text);
+  const AddArguments a{self, other};
+  EXPECT_EQ(testing::error_of([&] { dispatch::runs_native(a, dispatch::training_memo_of(a)); }), text);
 }
 
 // Where there is nothing to compute, no kernel is asked for: with gradients as without.
