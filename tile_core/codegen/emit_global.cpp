@@ -69,20 +69,37 @@ void Emitter::emit_load(const Inst& inst, const Load& o) {
   close();
 }
 
-void Emitter::emit_store(const Store& o) {
+/// Where it makes accesses wider.
+std::optional<Exchange> Emitter::exchange_before(const Store& o) const {
+  const Access access = widest_access(p_, facts_, schedule_, o.tensor, o.subscripts);
+  if (!is_tile(o.value) || !is_16_bit(o.value) || o.accumulate || access.axis == AxisId::none) return {};
   const Layout& layout = p_.type(o.value).layout;
+  std::optional<Exchange> exchange = exchange_of(layout, access.axis);
+  const auto vector = [&](const Layout& of) { return run_length(of, access.axis, access.vector); };
+  return exchange && vector(exchange->layout) > vector(layout) ? exchange : std::nullopt;
+}
+
+void Emitter::emit_store(const Store& o) {
+  const std::optional<Exchange> exchange = exchange_before(o);
+  const Layout& layout = exchange ? exchange->layout : p_.type(o.value).layout;
   Address a = address(o.tensor, o.subscripts, layout);
   int vector = vector_of(o.tensor, o.subscripts, layout);
   std::string once = is_tile(o.value) ? first_replica(layout) : "thread == 0";
   open("");
   line("{}* to = p.data_{} + ({});", c_type(p_.type(o.value).dtype), p_.tensor(o.tensor).name, a.base);
   for (const std::string& setup : a.setup) append(setup);
-  std::string source = name(o.value);
-  if (!is_tile(o.value)) line("const {} value = {};", c_type(p_.type(o.value).dtype), source);
+  const std::string source = name(o.value), type = c_type(p_.type(o.value).dtype);
+  if (!is_tile(o.value)) line("const {} value = {};", type, source);
   open_registers(layout.count(Place::reg), vector);
-  line("{}_global<{}>(to + ({}), {}, {}{});", o.accumulate ? "accumulate" : "store", vector, a.step,
-       is_tile(o.value) ? fmt::format("&{}[r]", source) : "&value", a.inside,
-       once.empty() ? "" : " && " + once);
+  std::string elements = is_tile(o.value) ? fmt::format("&{}[r]", source) : "&value";
+  if (exchange) {
+    line("const int pair = {};", first_pair(*exchange, "r"));
+    line("{} four[4];", type);
+    line("exchange_pairs(four, &{}[pair], &{}[pair + {}]);", source, source, exchange->block);
+    elements = "four";
+  }
+  line("{}_global<{}>(to + ({}), {}, {}{});", o.accumulate ? "accumulate" : "store", vector, a.step, elements,
+       a.inside, once.empty() ? "" : " && " + once);
   close();
   close();
 }

@@ -1,11 +1,9 @@
-#include "tile_core/codegen/emitter.h"
 #include "tile_core/codegen/registers.h"
+#include "tile_core/codegen/warp_operand.h"
 #include "tile_core/ir/warp_layout.h"
 
 namespace tessera::codegen {
 namespace {
-
-constexpr int kStepBytes = 2 * kWarpStep;  // of the contracted axis: 16 lanes of 16 bits, or 8 of f32
 
 /// The layout as the warps have it, whatever lanes and registers add.
 Layout of_warps(const Layout& layout) {
@@ -15,32 +13,6 @@ Layout of_warps(const Layout& layout) {
 }
 
 }  // namespace
-
-/// What each warp reads of an operand in a swizzled slot for a step of the contracted axis: of 16 lanes of
-/// the free axis 32 bytes, as matrices of 8 lines of 16 bytes, four at a time.
-struct Emitter::WarpOperand {
-  const char* name = "";    ///< of the address
-  bool transposed = false;  ///< the free axis is contiguous
-  int width = 0;            ///< bytes of a line of an atom
-  int atom = 0;             ///< bytes
-  int size = 0;             ///< bytes of an element
-  int warps = 1;            ///< along the free axis
-  int blocks = 1;           ///< of 16 lanes of the free axis, of each warp
-  std::string read;         ///< the function
-  std::string address;      ///< of this lane's first element, or of its line in the first matrices
-
-  /// Of a block of a step. Inside a line these add bits that the lane's and the warp's parts have not, by xor
-  /// as the swizzle does; the rest are whole atoms and lines by the swizzle's pattern. They come last:
-  /// constants then, which the instruction adds.
-  std::string at(const char* step, const char* block) const {
-    const std::string free = warps == 1 ? block : fmt::format("{} * {}", block, warps);
-    const std::string down = transposed ? step : free, across = transposed ? free : step;
-    const int lines = transposed ? kStepBytes / size : kWarpStep,
-              bytes = transposed ? kWarpStep * size : kStepBytes;
-    return fmt::format("({} ^ ({} * {} % {})) + ({} * {} + {} * {} / {} * {})", name, across, bytes, width,
-                       down, lines * width, across, bytes, width, atom);
-  }
-};
 
 bool Emitter::is_transposed(const Slot& slot, AxisId contracted) const {
   return seen_as(slot, channel(slot.channel).order.back()) != contracted;
@@ -112,6 +84,7 @@ void Emitter::multiply_block(const DotShared& o, const std::string& sums, bool p
 /// operand is transposed, lanes hold pairs of the contracted axis.
 void Emitter::emit_mma(const Inst& inst, const DotShared& o) {
   const ValueId id = inst.result();
+  if (trailing_.contains(id)) return emit_trailing(inst);
   const Layout& layout = p_.type(id).layout;
   const std::string result = declare(id);
   assign(result, id, name(o.accumulator));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tile_core/codegen/dot_groups.h"
+#include "tile_core/codegen/exchange.h"
 #include "tile_core/codegen/kernel_text.h"
 #include "tile_core/codegen/lifetimes.h"
 #include "tile_core/ir/channel.h"
@@ -91,6 +92,7 @@ class Emitter {
   Address address(TensorId tensor, const std::vector<Subscript>& subscripts, const Layout& layout) const;
   int vector_of(TensorId tensor, const std::vector<Subscript>& subscripts, const Layout& layout) const;
   void emit_load(const Inst& inst, const Load& o);
+  std::optional<Exchange> exchange_before(const Store& o) const;
   void emit_store(const Store& o);
   std::string stride(TensorId tensor, std::size_t dim) const;
 
@@ -150,6 +152,17 @@ class Emitter {
   void read_rows(const WarpOperand& a, const char* step);
   void emit_mma(const Inst& inst, const DotShared& o);
 
+  // emit_trailing_dot.cpp
+  struct TrailingDot;
+  TrailingDot trailing(const Inst& inst, int later) const;
+  const Inst* emitted_trailing(const Loop& o) const;  ///< nullptr: none whose last step is
+  void read_step(const TrailingDot& dot, const char* step);
+  void multiply_step(const TrailingDot& dot, const char* step);
+  void declare_addresses(const TrailingDot& dot);
+  void begin_trailing(const Inst& inst);
+  void emit_trailing(const Inst& inst);
+  void end_trailing(const Inst& inst);
+
   // emit_roles.cpp
   void begin(const std::string& rest);
   void emit_roles(const Roles& o);
@@ -198,6 +211,7 @@ class Emitter {
   std::map<std::string, std::vector<ValueId>> arrays_;  // what each has held
   std::set<ValueId> undefined_;
   std::set<ValueId> tickets_;               // of loops: these are unsigned
+  std::set<ValueId> trailing_;              // of dots in open loops
   std::map<ValueId, ValueId> handed_over_;  // of what an open loop's body yields: the parameter
   std::map<ValueId, Channel> channels_;
   std::map<ValueId, Index> indices_;

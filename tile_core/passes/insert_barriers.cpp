@@ -6,6 +6,7 @@
 #include "tile_core/passes/hazards.h"
 #include "tile_core/passes/passes.h"
 #include "tile_core/passes/role_barriers.h"
+#include "tile_core/passes/wait_at_end.h"
 
 namespace tessera {
 namespace {
@@ -150,7 +151,7 @@ class InsertBarriers {
 Program insert_barriers(const Program& in, const PassContext&) {
   if (has_roles(in)) return with_role_barriers(in);
   Program synced = InsertBarriers(in).run();
-  return InsertBarriers(join_copy_groups(in, synced)).run();
+  return with_waits_at_end(InsertBarriers(join_copy_groups(in, synced)).run());
 }
 
 }  // namespace tessera

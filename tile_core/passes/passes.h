@@ -64,7 +64,8 @@ Program lag_dots(const Program& in, const PassContext& context);
 Program lower_tiles(const Program& in, const PassContext& context);
 
 /// Waits for copies and barriers, from who writes and reads each slot of each channel; copies that no wait
-/// tells apart become one group. After lower_tiles has fixed the order of all accesses.
+/// tells apart become one group. A loop whose dot nothing waits for waits at its end for the next iteration's
+/// slots. After lower_tiles has fixed the order of all accesses.
 Program insert_barriers(const Program& in, const PassContext& context);
 
 /// Offsets of the channels; the only place that can say "too big". Last: nothing after it needs shared

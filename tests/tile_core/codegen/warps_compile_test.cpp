@@ -48,14 +48,15 @@ INSTANTIATE_TEST_SUITE_P(Targets, WarpCode,
                          ::testing::Values("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"),
                          [](const auto& info) { return std::string(info.param); });
 
-/// Of 64 x 64 x 32 a warp: 4 x 8 products a step, and 4 + 4 reads of four matrices for them.
+/// Of 64 x 64 x 32 a warp: 4 x 8 products a step, and 4 + 4 reads of four matrices for them; those of the
+/// first step stand before the loop, too.
 TEST_P(WarpCode, OfLinearHasTheInstructionsThatItsTilesAskFor) {
   for (DType dtype : {bf16, f16}) {
     std::string code = code_of(ops::linear(), linear_facts(dtype, {tensor(dtype, 1), tensor(dtype, 1)}),
                                {{"m", 128}, {"n", 128}, {"k", 32}}, {.stages = 3, .warps = 4}, target());
     const char* name = dtype == bf16 ? "HMMA.16816.F32.BF16" : "HMMA.16816.F32";
     EXPECT_EQ(counted(code, {"HMMA"}), (std::map<std::string, int>{{name, 64}}));
-    EXPECT_EQ(counted(code, {"LDSM"}), (std::map<std::string, int>{{"LDSM.16.M88.4", 16}}));
+    EXPECT_EQ(counted(code, {"LDSM"}), (std::map<std::string, int>{{"LDSM.16.M88.4", 24}}));
     EXPECT_EQ(counted(code, {"LDL", "STL", "FFMA", "LDS.", "PRMT"}), (std::map<std::string, int>{}));
     for (const auto& [copy, count] : counted(code, {"LDGSTS"}))
       EXPECT_NE(copy.find(".128"), std::string::npos) << count << " times " << copy;
@@ -65,7 +66,7 @@ TEST_P(WarpCode, OfLinearHasTheInstructionsThatItsTilesAskFor) {
 TEST_P(WarpCode, ReadsWhatIsContiguousAlongTheOtherAxisTransposed) {
   std::string code = code_of(ops::linear(), linear_facts(bf16, {tensor(bf16, 0), tensor(bf16, 0)}),
                              {{"m", 128}, {"n", 128}, {"k", 32}}, {.stages = 3, .warps = 4}, target());
-  EXPECT_EQ(counted(code, {"LDSM"}), (std::map<std::string, int>{{"LDSM.16.MT88.4", 16}}));
+  EXPECT_EQ(counted(code, {"LDSM"}), (std::map<std::string, int>{{"LDSM.16.MT88.4", 24}}));
   EXPECT_EQ(counted(code, {"LDL", "STL"}), (std::map<std::string, int>{}));
 }
 

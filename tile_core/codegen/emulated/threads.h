@@ -50,6 +50,19 @@ T shuffle_xor(T x, int mask, const emulated::Place& place = emulated::Place::cur
   return emulated::shown_by_lanes(x, place)[static_cast<std::size_t>(lane ^ mask)];
 }
 
+/// Lanes 2 i and 2 i + 1 have neighbouring pairs of two rows: now the first has four elements of the first
+/// row, the second four of the second.
+template <typename T>
+void exchange_pairs(T* four, const T* first, const T* second,
+                    const emulated::Place& place = emulated::Place::current()) {
+  const bool is_second = thread_index() % 2 != 0;
+  const unsigned one = word_of(first), other = word_of(second);
+  const unsigned kept = is_second ? other : one, given = is_second ? one : other;
+  const unsigned taken = shuffle_xor(given, 1, place);
+  set_word(four, is_second ? taken : kept);
+  set_word(four + 2, is_second ? kept : taken);
+}
+
 /// PTX ISA, "vote.sync".
 inline bool any_of_warp(bool x, const emulated::Place& place = emulated::Place::current()) {
   for (const bool shown : emulated::shown_by_lanes(x, place)) {
