@@ -32,9 +32,15 @@ auto tensors_of(const AttentionArguments& a) {
   return std::tie(a.query, a.key, a.value, a.mask);
 }
 
-/// Whether the call, which nobody differentiates, is ATen's without a way down to the GPU's key.
 template <typename Arguments>
-bool stays_here(const Arguments& a) {
+Derivatives derivatives_of_call(const Arguments& a) {
+  return std::apply([](const auto&... tensors) { return derivatives_of(tensors...); }, tensors_of(a));
+}
+
+/// Whether ATen runs the call, which nobody differentiates, as this thread remembers, and nothing is to see
+/// it between this key and the GPU's.
+template <typename Arguments>
+bool is_remembered_native(const Arguments& a) {
   const auto is_next = [](const auto&... tensors) { return dispatch::is_next_at_gpu(tensors...); };
   return std::apply(is_next, tensors_of(a)) && dispatch::Memo(a).says_native();
 }
@@ -45,7 +51,7 @@ template <typename Arguments, typename Below, typename Aten, typename Ours>
 auto differentiate(Derivatives who, const Arguments& a, Below below, Aten aten, Ours ours) {
   if (who == Derivatives::none) {
     const at::AutoDispatchBelowADInplaceOrView guard;
-    return stays_here(a) ? aten() : below();
+    return is_remembered_native(a) ? aten() : below();
   }
   if (who == Derivatives::by_plan) {
     const dispatch::Memo memo = dispatch::training_memo_of(a);
@@ -60,8 +66,8 @@ auto differentiate(Derivatives who, const Arguments& a, Below below, Aten aten, 
 
 /// Which our nodes know nothing of.
 bool is_forward_mode(const AttentionArguments& a) {
-  return has_forward_gradient(a.query) || has_forward_gradient(a.key) || has_forward_gradient(a.value) ||
-         has_forward_gradient(a.mask);
+  return std::apply([](const auto&... tensors) { return (has_forward_gradient(tensors) || ...); },
+                    tensors_of(a));
 }
 
 struct Autograd {
@@ -70,7 +76,7 @@ struct Autograd {
 
   static Tensor add(const AddArguments& a) {
     return differentiate(
-        derivatives_of(a.self, a.other), a, [&] { return tessera::add(a.self, a.other); },
+        derivatives_of_call(a), a, [&] { return tessera::add(a.self, a.other); },
         [&] { return native::add(a); }, [&] { return gradients::add(a); });
   }
 
@@ -81,18 +87,18 @@ struct Autograd {
                  : tessera::linear_gelu(a.input, a.weight, a.bias, approximate_of(a.activation));
     };
     return differentiate(
-        derivatives_of(a.input, a.weight, a.bias), a, below, [&] { return native::linear(a); },
+        derivatives_of_call(a), a, below, [&] { return native::linear(a); },
         [&] { return gradients::linear(a); });
   }
 
   static Tensor softmax(const SoftmaxArguments& a) {
     return differentiate(
-        derivatives_of(a.self), a, [&] { return tessera::softmax(a.self, a.dim, a.dtype); },
+        derivatives_of_call(a), a, [&] { return tessera::softmax(a.self, a.dim, a.dtype); },
         [&] { return native::softmax(a); }, [&] { return gradients::softmax(a); });
   }
 
   static Tensor attention(const AttentionArguments& a) {
-    Derivatives who = derivatives_of(a.query, a.key, a.value, a.mask);
+    Derivatives who = derivatives_of_call(a);
     if (who == Derivatives::tracer && a.dropout_p > 0) {
       // Our backward cannot drop the same weights again.
       with_torch_errors(a.op,
@@ -115,7 +121,7 @@ struct Autograd {
     const auto below = [&] {
       return tessera::flash_attention(a.query, a.key, a.value, a.is_causal, a.diagonal, a.scale);
     };
-    const Derivatives who = derivatives_of(a.query, a.key, a.value);
+    const Derivatives who = derivatives_of_call(a);
     const auto aten = [&] {
       if (transforms()) return native::flash_attention_formula(a);
       const bool ours =

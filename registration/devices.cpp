@@ -25,12 +25,14 @@ void bind_outputs(Call& call, const TwoTensors& outputs) {
   call.bind(call.first_output() + 1, std::get<1>(outputs).data_ptr());
 }
 
-/// `op` names the operator, `memo` is the call's, `make` gives it, `native` runs it in ATen, `allocate` gives
-/// the outputs that a tile program is to fill.
-template <typename Make, typename Native, typename Allocate>
-auto run(std::string_view op, const c10::Device& device, const Memo& memo, Make make, Native native,
+/// `op` names the operator, `remember` gives the call's memo, `make` the call, `native` runs it in ATen,
+/// `allocate` gives the outputs that a tile program is to fill.
+template <typename Remember, typename Make, typename Native, typename Allocate>
+auto run(std::string_view op, const c10::Device& device, Remember remember, Make make, Native native,
          Allocate allocate) -> decltype(allocate()) {
-  if (memo.says_native() || dispatch::always_native(op, device)) return native();
+  if (dispatch::always_native(op, device)) return native();
+  const Memo memo = remember();
+  if (memo.says_native()) return native();
   const c10::DeviceGuard guard(device);
   Call call = make();
   if (call.outputs_are_empty()) return allocate();
@@ -58,7 +60,7 @@ struct Devices {
   static Tensor add(const AddArguments& a) {
     AddOutput output;
     return run(
-        "add", a.self.device(), Memo(a),
+        "add", a.self.device(), [&] { return Memo(a); },
         [&] {
           output = output_of(a);
           return call_of(a, output);
@@ -71,14 +73,14 @@ struct Devices {
 
   static Tensor linear(const LinearArguments& a) {
     return run(
-        a.op, a.input.device(), Memo(a), [&] { return call_of(a); }, [&] { return native::linear(a); },
-        [&] { return dense_output(a); });
+        a.op, a.input.device(), [&] { return Memo(a); }, [&] { return call_of(a); },
+        [&] { return native::linear(a); }, [&] { return dense_output(a); });
   }
 
   static TwoTensors linear_gelu_with_preactivation(const LinearArguments& a) {
     return run(
-        a.op, a.input.device(), Memo(a, /*keeps=*/true), [&] { return call_of(a, /*keeps=*/true); },
-        [&] { return native::linear_gelu_with_preactivation(a); },
+        a.op, a.input.device(), [&] { return Memo(a, /*keeps=*/true); },
+        [&] { return call_of(a, /*keeps=*/true); }, [&] { return native::linear_gelu_with_preactivation(a); },
         [&] {
           return TwoTensors{dense_output(a), dense_output(a)};
         });
@@ -86,13 +88,14 @@ struct Devices {
 
   static Tensor softmax(const SoftmaxArguments& a) {
     return run(
-        "softmax", a.self.device(), Memo(a), [&] { return call_of(a); }, [&] { return native::softmax(a); },
+        "softmax", a.self.device(), [&] { return Memo(a); }, [&] { return call_of(a); },
+        [&] { return native::softmax(a); },
         [&] { return at::empty(a.self.sizes(), a.self.options().dtype(a.output_dtype())); });
   }
 
   static Tensor attention(const AttentionArguments& a) {
     return std::get<0>(run(
-        a.op, a.query.device(), Memo(a), [&] { return call_of(a); },
+        a.op, a.query.device(), [&] { return Memo(a); }, [&] { return call_of(a); },
         [&] {
           return TwoTensors{native::attention(a), Tensor()};
         },
@@ -101,7 +104,7 @@ struct Devices {
 
   static TwoTensors flash_attention(const AttentionArguments& a) {
     return run(
-        a.op, a.query.device(), Memo(a), [&] { return call_of(a); },
+        a.op, a.query.device(), [&] { return Memo(a); }, [&] { return call_of(a); },
         [&] { return native::flash_attention(a); }, [&] { return attention_outputs(a); });
   }
 

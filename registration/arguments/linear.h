@@ -23,6 +23,8 @@ struct LinearArguments {
   Activation activation = Activation::none;
 
   bool has_bias() const { return bias.has_value() && bias->defined(); }
+  /// Whether forward in training keeps what the activation saw.
+  bool keeps_in_training() const { return activation != Activation::none; }
 };
 
 /// Throws c10::Error naming the argument that does not fit.

@@ -54,7 +54,7 @@ Call call_of(const LinearArguments& a, bool keeps) {
 }
 
 Call training_call_of(const LinearArguments& a) {
-  return call_of(a, /*keeps=*/a.activation != Activation::none);
+  return call_of(a, a.keeps_in_training());
 }
 
 }  // namespace tessera

@@ -8,9 +8,9 @@
 
 namespace tessera::dispatch {
 
-/// The arguments of a call as torch gives them, packed into words on the stack: everything that the call of
-/// its program and ATen's part in it may depend on. Two calls of equal words are decided alike. Cheaper than
-/// the CallKey, which needs the call.
+/// The arguments of a call as torch gives them, packed into words on the stack: everything that its checks
+/// and the decision on it may depend on. Two calls of equal words are decided alike. Cheaper than the
+/// CallKey, which needs the call.
 class ArgumentsKey {
  public:
   explicit ArgumentsKey(const AddArguments& a);

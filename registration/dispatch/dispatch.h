@@ -45,7 +45,5 @@ bool runs_native(const AttentionArguments& a, const Memo& memo);
 
 /// Decisions are made again, after a change of what plans are chosen by.
 void forget_decisions();
-/// Of the decisions in force; forget_decisions() begins another.
-std::uint64_t epoch_of_decisions();
 
 }  // namespace tessera::dispatch

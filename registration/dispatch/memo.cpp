@@ -1,7 +1,6 @@
 #include "registration/dispatch/memo.h"
 
 #include "registration/dispatch/call_key.h"
-#include "registration/dispatch/dispatch.h"
 #include "registration/dispatch/torch_error.h"
 #include "tessera/policy.h"
 
@@ -17,10 +16,6 @@ struct Remembered {
 thread_local Remembered remembered;
 
 }  // namespace
-
-std::uint64_t Memo::current_epoch() {
-  return epoch_of_decisions();
-}
 
 bool Memo::says_native() const {
   return remembered.epoch == epoch_ && with_torch_errors(policy) == Policy::automatic &&

@@ -7,12 +7,15 @@
 /// call with such arguments neither describes itself to a program nor asks the decisions of the process.
 namespace tessera::dispatch {
 
+/// Of the decisions in force; forget_decisions() begins another.
+std::uint64_t epoch_of_decisions();
+
 /// One call's question, made before the call is decided: a decision that is forgotten meanwhile is not
 /// remembered.
 class Memo {
  public:
   template <typename... Arguments>
-  explicit Memo(const Arguments&... arguments) : key_(arguments...), epoch_(current_epoch()) {}
+  explicit Memo(const Arguments&... arguments) : key_(arguments...), epoch_(epoch_of_decisions()) {}
 
   /// Whether the policy is auto and ATen runs the call, as this thread remembers.
   bool says_native() const;
@@ -20,8 +23,6 @@ class Memo {
   void remember_native() const;
 
  private:
-  static std::uint64_t current_epoch();
-
   ArgumentsKey key_;
   std::uint64_t epoch_;
 };
@@ -32,7 +33,7 @@ Memo training_memo_of(const Arguments& a) {
   return Memo(a);
 }
 inline Memo training_memo_of(const LinearArguments& a) {
-  return Memo(a, /*keeps=*/a.activation != Activation::none);
+  return Memo(a, a.keeps_in_training());
 }
 
 inline c10::DispatchKeySet keys_of(const at::Tensor& tensor) {

@@ -50,11 +50,15 @@ class AlignGradient : public torch::autograd::FunctionPreHook {
 
 constexpr int64_t kBytes = 16;
 
+bool is_aligned_step(const at::Tensor& t, int64_t dim) {
+  return t.stride(dim) * static_cast<int64_t>(t.element_size()) % kBytes == 0;
+}
+
 /// ATen asks for the stride of a dim of size 1, too.
 at::Tensor with_aligned_steps(const at::Tensor& t) {
   at::DimVector strides(t.strides());
   for (int64_t dim = 0; dim + 1 < t.dim(); ++dim) {
-    if (t.size(dim) == 1) strides[dim] = kBytes;
+    if (!is_aligned_step(t, dim)) strides[dim] = kBytes;
   }
   return t.as_strided(t.sizes(), strides);
 }
@@ -65,7 +69,7 @@ at::Tensor aligned(const at::Tensor& t) {
   if (!t.is_cuda() || !t.has_storage() || is_traced(t)) return t;
   bool steps = true, steps_to_rows = true;  // along every dim; along those that have a second row
   for (int64_t dim = 0; dim + 1 < t.dim(); ++dim) {
-    const bool step = t.stride(dim) * static_cast<int64_t>(t.element_size()) % kBytes == 0;
+    const bool step = is_aligned_step(t, dim);
     steps = steps && step;
     steps_to_rows = steps_to_rows && (step || t.size(dim) == 1);
   }

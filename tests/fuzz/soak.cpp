@@ -1,6 +1,7 @@
 #include "tests/fuzz/soak.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/CachingHostAllocator.h>
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <algorithm>
@@ -45,6 +46,7 @@ Memory memory_in_use() {
   c10::cuda::device_synchronize();
   at::cuda::clearCublasWorkspaces();  // torch keeps one for each stream that multiplied
   c10::cuda::CUDACachingAllocator::emptyCache();
+  at::getHostAllocator(at::kCUDA)->empty_cache();  // it keeps a pool for each graph that there was
   malloc_trim(0);  // what threads have freed is not in use
   Memory memory;
   std::size_t free = 0, total = 0;

@@ -101,13 +101,13 @@ void Emitter::loop(const Inst& inst, const Loop& o) {
     line("unsigned {} = {};", declare(o.ticket), first);
     tickets_.insert(o.ticket);
   }
-  const Inst* const trailing = emitted_trailing(o);
-  if (trailing != nullptr) begin_trailing(*trailing);
+  const Inst* const trailing = crosses_barrier(o);
+  if (trailing != nullptr) read_first_step(*trailing);
   text_ += "#pragma unroll 1\n";
   open(loop_head(o));
   std::vector<ValueId> outer = std::exchange(parameters_, o.parameters);
   block(o.body);
-  if (trailing != nullptr) end_trailing(*trailing);
+  if (trailing != nullptr) multiply_last_step(*trailing);
   parameters_ = std::move(outer);
   hand_over(o);
   if (o.ticket != ValueId::none) line("++{};", name(o.ticket));

@@ -73,10 +73,9 @@ void Emitter::emit_load(const Inst& inst, const Load& o) {
 std::optional<Exchange> Emitter::exchange_before(const Store& o) const {
   const Access access = widest_access(p_, facts_, schedule_, o.tensor, o.subscripts);
   if (!is_tile(o.value) || !is_16_bit(o.value) || o.accumulate || access.axis == AxisId::none) return {};
-  const Layout& layout = p_.type(o.value).layout;
-  std::optional<Exchange> exchange = exchange_of(layout, access.axis);
-  const auto vector = [&](const Layout& of) { return run_length(of, access.axis, access.vector); };
-  return exchange && vector(exchange->layout) > vector(layout) ? exchange : std::nullopt;
+  std::optional<Exchange> exchange = exchange_of(p_.type(o.value).layout, access.axis);
+  const bool widens = exchange && vector_of(o.tensor, o.subscripts, exchange->layout) == 2 * kPair;
+  return widens ? exchange : std::nullopt;
 }
 
 void Emitter::emit_store(const Store& o) {
@@ -94,7 +93,7 @@ void Emitter::emit_store(const Store& o) {
   std::string elements = is_tile(o.value) ? fmt::format("&{}[r]", source) : "&value";
   if (exchange) {
     line("const int pair = {};", first_pair(*exchange, "r"));
-    line("{} four[4];", type);
+    line("{} four[{}];", type, 2 * kPair);
     line("exchange_pairs(four, &{}[pair], &{}[pair + {}]);", source, source, exchange->block);
     elements = "four";
   }

@@ -53,9 +53,10 @@ Emitter::WarpOperand Emitter::warp_operand(const Slot& slot, AxisId contracted, 
   return o;
 }
 
-void Emitter::read_rows(const WarpOperand& a, const char* step) {
+void Emitter::read_blocks(const WarpOperand& o, const std::string& words, const char* step) {
   text_ += "#pragma unroll\n";
-  line("for (int i = 0; i < {}; ++i) {}(left[{} % 2] + 4 * i, {});", a.blocks, a.read, step, a.at(step, "i"));
+  line("for (int i = 0; i < {}; ++i) {}({}[{} % 2] + 4 * i, {});", o.blocks, o.read, words, step,
+       o.at(step, "i"));
 }
 
 /// Makes what was read of f32 what the tensor cores take.
@@ -64,17 +65,18 @@ void Emitter::round_operand(Precision precision, const char* words, const char* 
   if (precision == Precision::tf32x3) line("split_words<{}>({}, {});", count, words, rests);
 }
 
-/// Adds the products of 16 rows and 16 columns to a block of the result.
-void Emitter::multiply_block(const DotShared& o, const std::string& sums, bool pairs) {
+/// Adds the products of 16 rows, which the pointer `rows` has, and 16 columns to a block of the result.
+void Emitter::multiply_block(const DotShared& o, const std::string& sums, const std::string& columns,
+                             bool pairs) {
   const bool sixteen = o.precision == Precision::ieee;
   const std::string function = sixteen ? fmt::format("multiply<{}>", c_type(p_.type(o.b.channel).dtype))
                                        : fmt::format("multiply_{}<{}>", name_of(o.precision), pairs);
   for (const auto& [column, word] : {std::pair("", ""), std::pair(" + 4", " + 2")}) {
     if (o.precision == Precision::tf32x3) {
-      line("{}({}{}, rows, left_rests + 4 * i, right[part % 2]{}, right_rests{});", function, sums, column,
-           word, word);
+      line("{}({}{}, rows, left_rests + 4 * i, {}{}, right_rests{});", function, sums, column, columns, word,
+           word);
     } else {
-      line("{}({}{}, rows, right[part % 2]{});", function, sums, column, word);
+      line("{}({}{}, rows, {}{});", function, sums, column, columns, word);
     }
   }
 }
@@ -84,7 +86,7 @@ void Emitter::multiply_block(const DotShared& o, const std::string& sums, bool p
 /// operand is transposed, lanes hold pairs of the contracted axis.
 void Emitter::emit_mma(const Inst& inst, const DotShared& o) {
   const ValueId id = inst.result();
-  if (trailing_.contains(id)) return emit_trailing(inst);
+  if (trailing_.contains(id)) return multiply_all_but_last(inst);
   const Layout& layout = p_.type(id).layout;
   const std::string result = declare(id);
   assign(result, id, name(o.accumulator));
@@ -99,14 +101,14 @@ void Emitter::emit_mma(const Inst& inst, const DotShared& o) {
   line("const unsigned b = {};", b.address);
   line("unsigned {}right[2][4];", from_slot || f32s ? fmt::format("left[2][{}], ", 4 * rows) : "");
   if (o.precision == Precision::tf32x3) line("unsigned left_rests[{}], right_rests[4];", 4 * rows);
-  if (from_slot) read_rows(a, "0");
+  if (from_slot) read_blocks(a, "left", "0");
   line("{}(right[0], b);", b.read);
   text_ += "#pragma unroll\n";
   open(fmt::format("for (int k = 0; k < {}; ++k)", steps));
   line("const int next_k = k + 1;");
   if (from_slot) {
     open(fmt::format("if (next_k < {})", steps));
-    read_rows(a, "next_k");
+    read_blocks(a, "left", "next_k");
     close();
   } else if (f32s) {
     text_ += "#pragma unroll\n";
@@ -135,7 +137,7 @@ void Emitter::emit_mma(const Inst& inst, const DotShared& o) {
         "const unsigned rows[4] = {{word_of(from), word_of(from + 2), word_of(from + 4), word_of(from + "
         "6)}};");
   }
-  multiply_block(o, fmt::format("{} + i * {} + block * 8", result, of_rows), pairs);
+  multiply_block(o, fmt::format("{} + i * {} + block * 8", result, of_rows), "right[part % 2]", pairs);
   close();
   close();
   close();

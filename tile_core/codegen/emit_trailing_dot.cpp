@@ -18,18 +18,21 @@ bool copies_whole_words(const Program& program, const Block& body) {
   });
 }
 
+bool waits_at_end(const Block& body) {
+  const auto last = body.insts.rbegin();
+  return body.insts.size() >= 2 && std::holds_alternative<Barrier>(last->op) &&
+         std::holds_alternative<WaitCopies>((last + 1)->op);
+}
+
 }  // namespace
 
-/// The operands' addresses, of the slots `later` iterations from now.
+/// Its operands are in the slots of this iteration, or of a later one.
 struct Emitter::TrailingDot {
   ValueId result;
-  std::string rows, columns;  ///< arrays of two steps
+  const DotShared& op;
   WarpOperand a, b;
-  std::string dtype;
+  std::string rows, columns;  ///< arrays of two steps
   int steps = 0;
-  int row_registers = 0;  ///< of 16 rows of the result
-
-  int row_blocks() const { return a.blocks; }
 };
 
 Emitter::TrailingDot Emitter::trailing(const Inst& inst, int later) const {
@@ -39,46 +42,25 @@ Emitter::TrailingDot Emitter::trailing(const Inst& inst, int later) const {
   const ValueId result = inst.result();
   const Layout& layout = p_.type(result).layout;
   TrailingDot dot{.result = result,
-                  .rows = fmt::format("rows_of_v{}", index_of(result)),
-                  .columns = fmt::format("columns_of_v{}", index_of(result)),
+                  .op = o,
                   .a = warp_operand(a, o.axis, layout, true, false),
                   .b = warp_operand(b, o.axis, layout, false, false),
-                  .dtype = c_type(p_.type(o.b.channel).dtype)};
+                  .rows = fmt::format("rows_of_v{}", index_of(result)),
+                  .columns = fmt::format("columns_of_v{}", index_of(result))};
   dot.steps = p_.axis(o.axis).extent * dot.b.size / kStepBytes;
-  dot.row_registers = registers(result) / dot.row_blocks();
   return dot;
 }
 
-const Inst* Emitter::emitted_trailing(const Loop& o) const {
-  constexpr int kMostRegisters = 192;  // of 255: addresses and copies need the rest
+const Inst* Emitter::crosses_barrier(const Loop& o) const {
+  constexpr int kMostRegisters = 192;       // of 255: addresses and copies need the rest
+  constexpr int kRegistersOfBlock = 2 * 4;  // four words of each of two steps
   const Inst* inst = trailing_dot(o);
-  if (inst == nullptr || !std::holds_alternative<Barrier>(o.body.insts.back().op)) return nullptr;
+  if (inst == nullptr || !waits_at_end(o.body)) return nullptr;
   if (std::get<DotShared>(inst->op).precision != Precision::ieee) return nullptr;
   if (!copies_whole_words(p_, o.body)) return nullptr;
   const TrailingDot dot = trailing(*inst, 0);
-  const bool fits = registers(dot.result) + 8 * (dot.row_blocks() + dot.b.blocks) <= kMostRegisters;
-  return fits && dot.steps % 2 == 0 ? inst : nullptr;
-}
-
-void Emitter::read_step(const TrailingDot& dot, const char* step) {
-  for (const auto& [operand, words] : {std::pair(&dot.a, &dot.rows), std::pair(&dot.b, &dot.columns)}) {
-    text_ += "#pragma unroll\n";
-    line("for (int i = 0; i < {}; ++i) {}({}[{} % 2] + 4 * i, {});", operand->blocks, operand->read, *words,
-         step, operand->at(step, "i"));
-  }
-}
-
-void Emitter::multiply_step(const TrailingDot& dot, const char* step) {
-  text_ += "#pragma unroll\n";
-  open(fmt::format("for (int block = 0; block < {}; ++block)", dot.b.blocks));
-  text_ += "#pragma unroll\n";
-  open(fmt::format("for (int i = 0; i < {}; ++i)", dot.row_blocks()));
-  for (const auto& [column, word] : {std::pair("", ""), std::pair(" + 4", " + 2")}) {
-    line("multiply<{}>({} + i * {} + block * 8{}, {}[{} % 2] + 4 * i, {}[{} % 2] + 4 * block{});", dot.dtype,
-         name(dot.result), dot.row_registers, column, dot.rows, step, dot.columns, step, word);
-  }
-  close();
-  close();
+  const int held = registers(dot.result) + kRegistersOfBlock * (dot.a.blocks + dot.b.blocks);
+  return held <= kMostRegisters && dot.steps % 2 == 0 ? inst : nullptr;
 }
 
 void Emitter::declare_addresses(const TrailingDot& dot) {
@@ -86,20 +68,38 @@ void Emitter::declare_addresses(const TrailingDot& dot) {
   line("const unsigned b = {};", dot.b.address);
 }
 
-void Emitter::begin_trailing(const Inst& inst) {
+void Emitter::read_step(const TrailingDot& dot, const char* step) {
+  read_blocks(dot.a, dot.rows, step);
+  read_blocks(dot.b, dot.columns, step);
+}
+
+void Emitter::multiply_step(const TrailingDot& dot, const std::string& step) {
+  text_ += "#pragma unroll\n";
+  open(fmt::format("for (int block = 0; block < {}; ++block)", dot.b.blocks));
+  text_ += "#pragma unroll\n";
+  open(fmt::format("for (int i = 0; i < {}; ++i)", dot.a.blocks));
+  line("const unsigned* rows = {}[{} % 2] + 4 * i;", dot.rows, step);
+  multiply_block(
+      dot.op, fmt::format("{} + i * {} + block * 8", name(dot.result), registers(dot.result) / dot.a.blocks),
+      fmt::format("{}[{} % 2] + 4 * block", dot.columns, step), /*pairs=*/false);
+  close();
+  close();
+}
+
+void Emitter::read_first_step(const Inst& inst) {
   const TrailingDot dot = trailing(inst, 0);
   trailing_.insert(dot.result);
-  line("unsigned {}[2][{}], {}[2][{}];", dot.rows, 4 * dot.row_blocks(), dot.columns, 4 * dot.b.blocks);
+  line("unsigned {}[2][{}], {}[2][{}];", dot.rows, 4 * dot.a.blocks, dot.columns, 4 * dot.b.blocks);
   open("");
   declare_addresses(dot);
   read_step(dot, "0");
   close();
 }
 
-void Emitter::emit_trailing(const Inst& inst) {
+void Emitter::multiply_all_but_last(const Inst& inst) {
   const TrailingDot dot = trailing(inst, 0);
   const std::string result = declare(dot.result);
-  assign(result, dot.result, name(std::get<DotShared>(inst.op).accumulator));
+  assign(result, dot.result, name(dot.op.accumulator));
   open("");
   declare_addresses(dot);
   text_ += "#pragma unroll\n";
@@ -111,12 +111,12 @@ void Emitter::emit_trailing(const Inst& inst) {
   close();
 }
 
-void Emitter::end_trailing(const Inst& inst) {
+void Emitter::multiply_last_step(const Inst& inst) {
   const TrailingDot dot = trailing(inst, 1);
   open("");
   declare_addresses(dot);
   read_step(dot, "0");
-  multiply_step(dot, std::to_string(dot.steps - 1).c_str());
+  multiply_step(dot, std::to_string(dot.steps - 1));
   close();
 }
 

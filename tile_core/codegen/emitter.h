@@ -148,20 +148,20 @@ class Emitter {
                            bool pairs) const;
   bool is_transposed(const Slot& slot, AxisId contracted) const;  ///< an operand of a dot
   void round_operand(Precision precision, const char* words, const char* rests, int count);
-  void multiply_block(const DotShared& o, const std::string& sums, bool pairs);
-  void read_rows(const WarpOperand& a, const char* step);
+  void multiply_block(const DotShared& o, const std::string& sums, const std::string& columns, bool pairs);
+  void read_blocks(const WarpOperand& o, const std::string& words, const char* step);
   void emit_mma(const Inst& inst, const DotShared& o);
 
   // emit_trailing_dot.cpp
   struct TrailingDot;
   TrailingDot trailing(const Inst& inst, int later) const;
-  const Inst* emitted_trailing(const Loop& o) const;  ///< nullptr: none whose last step is
-  void read_step(const TrailingDot& dot, const char* step);
-  void multiply_step(const TrailingDot& dot, const char* step);
+  const Inst* crosses_barrier(const Loop& o) const;  ///< the dot whose last step does; nullptr: none
   void declare_addresses(const TrailingDot& dot);
-  void begin_trailing(const Inst& inst);
-  void emit_trailing(const Inst& inst);
-  void end_trailing(const Inst& inst);
+  void read_step(const TrailingDot& dot, const char* step);
+  void multiply_step(const TrailingDot& dot, const std::string& step);
+  void read_first_step(const Inst& inst);        ///< before the loop
+  void multiply_all_but_last(const Inst& inst);  ///< where the dot stands
+  void multiply_last_step(const Inst& inst);     ///< at the end of the body
 
   // emit_roles.cpp
   void begin(const std::string& rest);
@@ -211,7 +211,7 @@ class Emitter {
   std::map<std::string, std::vector<ValueId>> arrays_;  // what each has held
   std::set<ValueId> undefined_;
   std::set<ValueId> tickets_;               // of loops: these are unsigned
-  std::set<ValueId> trailing_;              // of dots in open loops
+  std::set<ValueId> trailing_;              // of dots whose last step crosses the barrier
   std::map<ValueId, ValueId> handed_over_;  // of what an open loop's body yields: the parameter
   std::map<ValueId, Channel> channels_;
   std::map<ValueId, Index> indices_;

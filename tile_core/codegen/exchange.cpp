@@ -6,8 +6,6 @@
 namespace tessera::codegen {
 namespace {
 
-constexpr int kPair = 2;
-
 bool is_digit_of(const Repeat& r, Place place, AxisId axis) {
   return r.place == place && r.axis == axis;
 }

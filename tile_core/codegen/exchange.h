@@ -5,9 +5,11 @@
 #include "tile_core/ir/layout.h"
 
 /// Accumulators of mma hold pairs of 16 bits: stored as they are, a row's 32 bytes would be written by
-/// halves. Lanes beside each other that hold pairs side by side in two blocks of the row change one pair, so
-/// that each holds four elements of one block.
+/// halves. Lanes beside each other that hold pairs side by side in two blocks of the row exchange one,
+/// so that each holds four elements of one block.
 namespace tessera::codegen {
+
+inline constexpr int kPair = 2;  ///< elements
 
 struct Exchange {
   Layout layout;  ///< after it

@@ -5,8 +5,18 @@
 namespace tessera {
 namespace {
 
-bool is_current(const Slot& slot, const Loop& loop) {
-  return slot.ticket == loop.ticket && slot.offset == 0;
+/// Whole, and filled in an earlier iteration.
+bool is_ahead(const Slot& slot, const Loop& loop) {
+  bool filled_here = false;
+  for_each_inst(loop.body, [&](const Inst& inst) {
+    const auto fills = [&](const Slot& to) {
+      filled_here =
+          filled_here || (to.channel == slot.channel && (to.ticket != loop.ticket || to.offset == 0));
+    };
+    if (const CopyIn* copy = std::get_if<CopyIn>(&inst.op)) fills(copy->to);
+    if (const WriteShared* write = std::get_if<WriteShared>(&inst.op)) fills(write->to);
+  });
+  return slot.ticket == loop.ticket && slot.offset == 0 && slot.part.of == AxisId::none && !filled_here;
 }
 
 }  // namespace
@@ -18,7 +28,7 @@ const Inst* trailing_dot(const Loop& loop) {
     const DotShared* dot = std::get_if<DotShared>(&inst.op);
     if (dot == nullptr) return;
     only = only && found == nullptr && dot->mma && dot->a.value == ValueId::none &&
-           is_current(dot->a.slot, loop) && is_current(dot->b, loop);
+           is_ahead(dot->a.slot, loop) && is_ahead(dot->b, loop);
     found = &inst;
   });
   if (found == nullptr || !only) return nullptr;

@@ -1,7 +1,6 @@
 #include "tile_core/passes/wait_at_end.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "tile_core/ir/operands.h"
 #include "tile_core/ir/trailing_dot.h"
@@ -9,15 +8,14 @@
 namespace tessera {
 namespace {
 
-bool is_wait(const Inst& inst) {
-  return std::holds_alternative<WaitCopies>(inst.op) || std::holds_alternative<Barrier>(inst.op);
-}
+constexpr int kWaits = 2;  // a wait and its barrier
 
-/// Whether it starts with a wait that leaves copies pending: one for all would come right behind the last of
-/// them.
+/// Whether the body starts with a wait and its barrier, and the wait leaves copies pending: one for all would
+/// come right behind the last of them.
 bool may_wait_earlier(const Loop& loop) {
   const std::vector<Inst>& body = loop.body.insts;
-  const WaitCopies* wait = body.empty() ? nullptr : std::get_if<WaitCopies>(&body.front().op);
+  if (body.size() < kWaits || !std::holds_alternative<Barrier>(body[1].op)) return false;
+  const WaitCopies* wait = std::get_if<WaitCopies>(&body.front().op);
   return wait != nullptr && wait->pending > 0 && trailing_dot(loop) != nullptr;
 }
 
@@ -28,11 +26,8 @@ void rotate(Block& block) {
     Loop* loop = std::get_if<Loop>(&inst.op);
     if (loop != nullptr && may_wait_earlier(*loop)) {
       std::vector<Inst>& body = loop->body.insts;
-      const auto waits_end = std::find_if_not(body.begin(), body.end(), is_wait);
-      const std::vector<Inst> waits(body.begin(), waits_end);
-      body.erase(body.begin(), waits_end);
-      std::ranges::copy(waits, std::back_inserter(body));
-      std::ranges::copy(waits, std::back_inserter(all));
+      all.insert(all.end(), body.begin(), body.begin() + kWaits);
+      std::rotate(body.begin(), body.begin() + kWaits, body.end());
     }
     all.push_back(std::move(inst));
   }

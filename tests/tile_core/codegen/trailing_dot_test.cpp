@@ -67,6 +67,28 @@ TEST(TrailingDot, IsOneWhoseResultNothingReads) {
   EXPECT_EQ(trailing_dot(*first_loop(scaled)), nullptr);
 }
 
+TEST(TrailingDot, IsOneWhoseSlotsAreWholeAndFilledEarlier) {
+  const Loop loop = *first_loop(lowered(product(64), kRagged, staged(3)));
+  const auto is_trailing_after = [&](const auto& change) {
+    Loop changed = loop;
+    for (Inst& inst : changed.body.insts) change(inst);
+    return trailing_dot(changed) != nullptr;
+  };
+  EXPECT_TRUE(is_trailing_after([](Inst&) {}));
+  EXPECT_FALSE(is_trailing_after([](Inst& inst) {
+    if (CopyIn* copy = std::get_if<CopyIn>(&inst.op)) copy->to.offset = 0;
+  }));
+  EXPECT_FALSE(is_trailing_after([](Inst& inst) {
+    if (CopyIn* copy = std::get_if<CopyIn>(&inst.op)) copy->to.ticket = ValueId::none;
+  }));
+  EXPECT_FALSE(is_trailing_after([](Inst& inst) {
+    if (DotShared* dot = std::get_if<DotShared>(&inst.op)) dot->b.part.of = AxisId{0};
+  }));
+  EXPECT_FALSE(is_trailing_after([](Inst& inst) {
+    if (DotShared* dot = std::get_if<DotShared>(&inst.op)) dot->a.slot.offset = 1;
+  }));
+}
+
 TEST(TrailingDot, WaitsAtTheEndWhereCopiesAreTwoIterationsAhead) {
   for (const int stages : {2, 3, 4}) {
     const Program program = lowered(product(64), kRagged, staged(stages));

@@ -10,8 +10,8 @@ __device__ __forceinline__ T shuffle_xor(T x, int mask) {
   return __shfl_xor_sync(0xffffffffu, x, mask);
 }
 
-/// Lanes 2 i and 2 i + 1 have neighbouring pairs of two rows: now the first has four elements of the first row, the second
-/// four of the second.
+/// Lanes 2 i and 2 i + 1 have neighbouring pairs of two blocks: now the first has four elements of the first block, the
+/// second four of the second.
 template <typename T>
 __device__ __forceinline__ void exchange_pairs(T* four, const T* first, const T* second) {
   const bool is_second = thread_index() % 2 != 0;

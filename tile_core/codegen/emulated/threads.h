@@ -50,8 +50,8 @@ T shuffle_xor(T x, int mask, const emulated::Place& place = emulated::Place::cur
   return emulated::shown_by_lanes(x, place)[static_cast<std::size_t>(lane ^ mask)];
 }
 
-/// Lanes 2 i and 2 i + 1 have neighbouring pairs of two rows: now the first has four elements of the first
-/// row, the second four of the second.
+/// Lanes 2 i and 2 i + 1 have neighbouring pairs of two blocks: now the first has four elements of the first
+/// block, the second four of the second.
 template <typename T>
 void exchange_pairs(T* four, const T* first, const T* second,
                     const emulated::Place& place = emulated::Place::current()) {
