@@ -47,7 +47,7 @@ Memory memory_in_use() {
   at::cuda::clearCublasWorkspaces();  // torch keeps one for each stream that multiplied
   c10::cuda::CUDACachingAllocator::emptyCache();
   at::getHostAllocator(at::kCUDA)->empty_cache();  // it keeps a pool for each graph that there was
-  malloc_trim(0);  // what threads have freed is not in use
+  malloc_trim(0);                                  // what threads have freed is not in use
   Memory memory;
   std::size_t free = 0, total = 0;
   if (cudaMemGetInfo(&free, &total) == cudaSuccess) memory.device = static_cast<std::int64_t>(total - free);

@@ -6,6 +6,11 @@
 #include "tile_core/ir/operands.h"
 
 namespace tessera::codegen {
+namespace {
+
+constexpr std::size_t kWaits = 2;  // at the end of a body: a wait and its barrier
+
+}  // namespace
 
 void Emitter::share(ValueId id, ValueId other) {
   names_[id] = name(other);
@@ -86,6 +91,16 @@ std::string Emitter::loop_head(const Loop& o) {
   return fmt::format("for (int64 {0} = {1}; {0} < {2}; {0} += {3})", start, name(o.begin), name(o.end), step);
 }
 
+/// A body that ends with a wait, under which rows are read for the next iteration: these stand where it
+/// starts, and the wait again after the loop. What a barrier waits for hides only what follows in its own
+/// basic block.
+void Emitter::body_under_waits(const Loop& o, const Inst& dot) {
+  const std::span all(o.body.insts);
+  read_first_rows(dot);
+  instructions(all.last(kWaits));
+  instructions(all.first(all.size() - kWaits));
+}
+
 /// What a loop carries lives in the arrays of its parameters, which are its results too.
 void Emitter::loop(const Inst& inst, const Loop& o) {
   declare_what_outlives(inst);
@@ -101,17 +116,22 @@ void Emitter::loop(const Inst& inst, const Loop& o) {
     line("unsigned {} = {};", declare(o.ticket), first);
     tickets_.insert(o.ticket);
   }
+  declare_sources(inst);
+  const std::vector<PartialSum> deferred = defer_lanes(inst);
+  const auto early = early_.rows.find(&inst);
   const Inst* const trailing = crosses_barrier(o);
   if (trailing != nullptr) read_first_step(*trailing);
   text_ += "#pragma unroll 1\n";
   open(loop_head(o));
   std::vector<ValueId> outer = std::exchange(parameters_, o.parameters);
-  block(o.body);
+  early == early_.rows.end() ? block(o.body) : body_under_waits(o, *early->second);
   if (trailing != nullptr) multiply_last_step(*trailing);
   parameters_ = std::move(outer);
   hand_over(o);
   if (o.ticket != ValueId::none) line("++{};", name(o.ticket));
   close();
+  if (early != early_.rows.end()) instructions(std::span(o.body.insts).last(kWaits));
+  for (const PartialSum& sum : deferred) fold_deferred(sum);
 }
 
 template <typename Print>

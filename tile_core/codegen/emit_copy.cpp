@@ -68,11 +68,14 @@ void Emitter::copy_by_rows(const CopyIn& o, const Layout& layout) {
                           thread_coordinate(layout, along));
     step = coordinate_sum(o.to, layout, false, true);
   }
-  const Address a = address(o.load.tensor, o.load.subscripts, layout);
+  const Address a = address(o.load.tensor, o.load.subscripts, layout, Bound::of_block_first);
   const std::string type = c_type(p_.type(o.to.channel).dtype), once = first_replica(layout);
   open(once.empty() ? "" : fmt::format("if ({})", once));
   line("{}* to = {} + {};", type, slot_pointer(o.to), base);
-  line("const {}* from = p.data_{} + ({});", type, p_.tensor(o.load.tensor).name, a.base);
+  const auto carried = sources_.find(&o);
+  line("const {}* from = {};", type,
+       carried != sources_.end() ? carried->second.pointer
+                                 : fmt::format("p.data_{} + ({})", p_.tensor(o.load.tensor).name, a.base));
   for (const std::string& setup : a.setup) append(setup);
   if (at_once < p_.axis(row).extent)
     line("const int64 down = int64({}){};", at_once, row_stride(o.load, row));
@@ -83,6 +86,7 @@ void Emitter::copy_by_rows(const CopyIn& o, const Layout& layout) {
   line("{}<{}>(to + ({}), from, {});", name_of(o.kind), o.vector, step, existing(o, a.inside, left));
   if (at_once < p_.axis(row).extent) line("from += down;");
   close();
+  if (carried != sources_.end()) line("{} += {};", carried->second.pointer, carried->second.step);
   close();
 }
 

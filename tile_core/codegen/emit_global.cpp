@@ -19,31 +19,48 @@ std::string Emitter::stride(TensorId tensor, std::size_t dim) const {
   return fmt::format(" * p.stride_{}_{}", p_.tensor(tensor).name, dim);
 }
 
+/// With each subscript's first index as `starts` says.
+std::string Emitter::base_of(TensorId tensor, const std::vector<Subscript>& subscripts, const Layout& layout,
+                             const std::vector<std::string>& starts) const {
+  std::string base;
+  for (std::size_t i = 0; i < subscripts.size(); ++i) {
+    const AxisId axis = subscripts[i].axis;
+    const std::string index = axis == AxisId::none
+                                  ? starts[i]
+                                  : fmt::format("({} + ({}))", starts[i], thread_coordinate(layout, axis));
+    add_term(base, index + stride(tensor, i));
+  }
+  return or_else(base, "0");
+}
+
 Emitter::Address Emitter::address(TensorId tensor, const std::vector<Subscript>& subscripts,
-                                  const Layout& layout) const {
+                                  const Layout& layout, Bound bound) const {
   Address a;
+  std::vector<std::string> starts;
   for (std::size_t i = 0; i < subscripts.size(); ++i) {
     const Subscript& s = subscripts[i];
     std::string size = "p.size_" + p_.dim(p_.tensor(tensor).dims[i]).name;
-    std::string start = name(s.value);
+    const std::string start = starts.emplace_back(name(s.value));
     if (s.axis == AxisId::none) {
-      add_term(a.base, fmt::format("{}{}", start, stride(tensor, i)));
       add_condition(a.inside, fmt::format("{0} >= 0 && {0} < {1}", start, size));
       continue;
     }
     std::string thread = thread_coordinate(layout, s.axis);
     std::string step = register_coordinate(layout, s.axis, "r");
-    add_term(a.base, fmt::format("({} + ({})){}", start, thread, stride(tensor, i)));
     if (step != "0") add_term(a.step, fmt::format("int64({}){}", step, stride(tensor, i)));
     std::string left = fmt::format("left_{}", p_.axis(s.axis).name);
-    a.setup.push_back(fmt::format("const int {} = steps_below({}, {} + ({}));", left, size, start, thread));
+    a.setup.push_back(
+        bound == Bound::of_thread
+            ? fmt::format("const int {} = steps_below({}, {} + ({}));", left, size, start, thread)
+            : fmt::format("const int {} = steps_below({}, {}) - ({});", left, size, start, thread));
     add_condition(a.inside, fmt::format("{} < {}", step, left));
     if (!start_facts(p_, s.axis).negative) continue;
     std::string before = fmt::format("before_{}", p_.axis(s.axis).name);
     a.setup.push_back(fmt::format("const int {} = steps_below(0, {} + ({}));", before, start, thread));
     add_condition(a.inside, fmt::format("{} >= {}", step, before));
   }
-  return {or_else(a.base, "0"), or_else(a.step, "0"), or_else(a.inside, "true"), std::move(a.setup)};
+  return {base_of(tensor, subscripts, layout, starts), or_else(a.step, "0"), or_else(a.inside, "true"),
+          std::move(a.setup)};
 }
 
 int Emitter::vector_of(TensorId tensor, const std::vector<Subscript>& subscripts,

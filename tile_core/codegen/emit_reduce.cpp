@@ -49,18 +49,8 @@ void Emitter::fold_registers(ReduceFn fn, ValueId operand, AxisId axis, const Fo
   close();
 }
 
-/// Over each thread's registers, then over the lanes that differ along the axis: afterwards all of them have
-/// the result.
-void Emitter::emit_reduce(const Inst& inst, ReduceFn fn, ValueId operand, AxisId axis) {
-  ValueId id = inst.result();
-  const Layout& from = p_.type(operand).layout;
-  const Layout& to = p_.type(id).layout;
-  DType dtype = p_.type(id).dtype;
-  std::string result = declare(id);
-  bool tile = is_tile(id);
-  if (!tile) line("{} {}[1];", c_type(dtype), result);
-  int count = to.count(Place::reg);
-  fold_registers(fn, operand, axis, {result, to, dtype});
+/// Over the lanes that differ along the axis: afterwards all of them have the result.
+void Emitter::fold_lanes(ReduceFn fn, const Layout& from, AxisId axis, const std::string& result, int count) {
   int lanes = 1;
   for (const Repeat& repeat : from.repeats()) {
     if (repeat.place != Place::lane) continue;
@@ -71,7 +61,34 @@ void Emitter::emit_reduce(const Inst& inst, ReduceFn fn, ValueId operand, AxisId
     }
     lanes *= repeat.count;
   }
+}
+
+/// Over each thread's registers, then over lanes, but for sums that wait for the end of a loop.
+void Emitter::emit_reduce(const Inst& inst, ReduceFn fn, ValueId operand, AxisId axis) {
+  ValueId id = inst.result();
+  const Layout& from = p_.type(operand).layout;
+  const Layout& to = p_.type(id).layout;
+  DType dtype = p_.type(id).dtype;
+  std::string result = declare(id);
+  bool tile = is_tile(id);
+  if (!tile) line("{} {}[1];", c_type(dtype), result);
+  int count = to.count(Place::reg);
+  fold_registers(fn, operand, axis, {result, to, dtype});
+  if (!partial_.contains(&inst)) fold_lanes(fn, from, axis, result, count);
   if (!tile) names_[id] = result + "[0]";
+}
+
+/// Of warps alone: beside groups with roles, other warps hide the shuffles.
+std::vector<PartialSum> Emitter::defer_lanes(const Inst& loop) {
+  if (role_ != nullptr) return {};
+  std::vector<PartialSum> sums = partial_sums(p_, loop, uses_);
+  for (const PartialSum& sum : sums) partial_.insert(sum.reduce);
+  return sums;
+}
+
+void Emitter::fold_deferred(const PartialSum& sum) {
+  const auto& reduce = std::get<Reduce>(sum.reduce->op);
+  fold_lanes(reduce.fn, p_.type(reduce.a).layout, reduce.axis, name(sum.result), registers(sum.result));
 }
 
 }  // namespace tessera::codegen

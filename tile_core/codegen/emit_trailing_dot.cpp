@@ -1,31 +1,11 @@
-#include <algorithm>
-
 #include "tile_core/codegen/warp_operand.h"
+#include "tile_core/ir/early_reads.h"
 #include "tile_core/ir/trailing_dot.h"
 
 // A dot whose last step is multiplied after the wait for the next iteration's slots, while the first step of
 // those is read: the tensor cores have work across the barrier. Both operands of a step are in registers
 // before the step before is multiplied.
 namespace tessera::codegen {
-namespace {
-
-/// Copies of less than 16 bytes are many: they take the registers that the operands of two steps would.
-bool copies_whole_words(const Program& program, const Block& body) {
-  constexpr int kWord = 16;
-  return std::none_of(body.insts.begin(), body.insts.end(), [&](const Inst& inst) {
-    const CopyIn* copy = std::get_if<CopyIn>(&inst.op);
-    return copy != nullptr && copy->vector * size_of(program.type(copy->to.channel).dtype) < kWord;
-  });
-}
-
-bool waits_at_end(const Block& body) {
-  const auto last = body.insts.rbegin();
-  return body.insts.size() >= 2 && std::holds_alternative<Barrier>(last->op) &&
-         std::holds_alternative<WaitCopies>((last + 1)->op);
-}
-
-}  // namespace
-
 /// Its operands are in the slots of this iteration, or of a later one.
 struct Emitter::TrailingDot {
   ValueId result;
@@ -57,7 +37,7 @@ const Inst* Emitter::crosses_barrier(const Loop& o) const {
   const Inst* inst = trailing_dot(o);
   if (inst == nullptr || !waits_at_end(o.body)) return nullptr;
   if (std::get<DotShared>(inst->op).precision != Precision::ieee) return nullptr;
-  if (!copies_whole_words(p_, o.body)) return nullptr;
+  if (!copies_spare_registers(p_, o.body)) return nullptr;
   const TrailingDot dot = trailing(*inst, 0);
   const int held = registers(dot.result) + kRegistersOfBlock * (dot.a.blocks + dot.b.blocks);
   return held <= kMostRegisters && dot.steps % 2 == 0 ? inst : nullptr;

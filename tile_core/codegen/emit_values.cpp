@@ -103,24 +103,6 @@ void Emitter::emit_cast(const Inst& inst, const Cast& o) {
   close();
 }
 
-/// Multiplies only in warps with a factor that is not 1: their vote is a branch.
-void Emitter::emit_rescale(const Inst& inst, const Binary& o) {
-  ValueId id = inst.result();
-  const Layout& layout = p_.type(id).layout;
-  if (!is_tile(id)) return pointwise(inst, binary({BinaryFn::mul, o.a, o.b}, name(o.a), name(o.b)));
-  pointwise(inst, element(o.a, layout));
-  std::string changes = fmt::format("changes{}", index_of(id));
-  line("bool {} = false;", changes);
-  open_registers(is_tile(o.b) ? registers(o.b) : 1);
-  line("{0} = {0} || {1} != 1.0f;", changes, is_tile(o.b) ? name(o.b) + "[r]" : name(o.b));
-  close();
-  open(fmt::format("if (any_of_warp({}))", changes));
-  open_registers(registers(id));
-  line("{}[r] *= {};", name(id), element(o.b, layout));
-  close();
-  close();
-}
-
 void Emitter::emit_slice(const Inst& inst, const Slice& o) {
   int first = o.index * p_.axis(o.to).extent;
   pointwise(inst, fmt::format("{}[{}]", name(o.a),

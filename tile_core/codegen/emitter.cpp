@@ -31,8 +31,10 @@ Emitter::Emitter(const Program& program, const Facts& facts, const Schedule& sch
       facts_(facts),
       schedule_(schedule),
       protocols_(protocols(program)),
+      uses_(program),
       lifetimes_(program),
-      groups_(program) {}
+      groups_(program),
+      early_(early_reads(program)) {}
 
 std::string Emitter::body() {
   block(p_.body);
@@ -86,7 +88,11 @@ int Emitter::threads() const {
 }
 
 void Emitter::block(const Block& block) {
-  for (const Inst& inst : block.insts) {
+  instructions(block.insts);
+}
+
+void Emitter::instructions(std::span<const Inst> insts) {
+  for (const Inst& inst : insts) {
     if (inst.loc.line > 0) text_ += fmt::format("#line {} \"{}\"\n", inst.loc.line, inst.loc.file);
     instruction(inst);
   }

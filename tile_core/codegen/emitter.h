@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "tile_core/codegen/kernel_text.h"
 #include "tile_core/codegen/lifetimes.h"
 #include "tile_core/ir/channel.h"
+#include "tile_core/ir/early_reads.h"
+#include "tile_core/ir/partial_sum.h"
 #include "tile_core/ir/program.h"
 #include "tile_core/target/facts.h"
 #include "tile_core/target/schedule.h"
@@ -37,8 +40,15 @@ class Emitter {
     std::vector<std::string> setup;  ///< statements that the condition needs
   };
 
+  /// Where a copy of a loop's body reads: a pointer that the loop carries.
+  struct Source {
+    std::string pointer;
+    std::string step;  ///< of an iteration
+  };
+
   // emitter.cpp
   void block(const Block& block);
+  void instructions(std::span<const Inst> insts);
   void instruction(const Inst& inst);
   template <typename... Args>
   void line(fmt::format_string<Args...> text, Args&&... args) {
@@ -61,6 +71,7 @@ class Emitter {
   // emit_control.cpp
   void loop(const Inst& inst, const Loop& o);
   std::string loop_head(const Loop& o);
+  void body_under_waits(const Loop& o, const Inst& dot);
   void block_of_branch(const Block& inner);
   void branch(const Inst& inst, const If& o);
   void enter(const Inst& loop, ValueId parameter, ValueId carried);
@@ -85,11 +96,16 @@ class Emitter {
   void pointwise(const Inst& inst, const std::string& expression);
   void emit_value(const Inst& inst);
   void emit_cast(const Inst& inst, const Cast& o);
-  void emit_rescale(const Inst& inst, const Binary& o);
   void emit_slice(const Inst& inst, const Slice& o);
 
   // emit_global.cpp
-  Address address(TensorId tensor, const std::vector<Subscript>& subscripts, const Layout& layout) const;
+  /// How the number of elements that exist is computed: for each thread at once, or for the block first,
+  /// which costs less where the start changes in a loop.
+  enum class Bound { of_thread, of_block_first };
+  Address address(TensorId tensor, const std::vector<Subscript>& subscripts, const Layout& layout,
+                  Bound bound = Bound::of_thread) const;
+  std::string base_of(TensorId tensor, const std::vector<Subscript>& subscripts, const Layout& layout,
+                      const std::vector<std::string>& starts) const;
   int vector_of(TensorId tensor, const std::vector<Subscript>& subscripts, const Layout& layout) const;
   void emit_load(const Inst& inst, const Load& o);
   std::optional<Exchange> exchange_before(const Store& o) const;
@@ -103,6 +119,13 @@ class Emitter {
   void copy_by_rows(const CopyIn& o, const Layout& layout);
   std::string row_stride(const Load& load, AxisId row) const;
   void copy_by_elements(const CopyIn& o);
+
+  // emit_rescale.cpp
+  void emit_rescale(const Inst& inst, const Binary& o);
+
+  // emit_sources.cpp
+  std::string name_before_loop(ValueId id) const;
+  void declare_sources(const Inst& loop);
 
   // emit_shared.cpp
   const Channel& channel(ValueId id) const { return channels_.at(id); }
@@ -134,7 +157,10 @@ class Emitter {
     DType dtype;
   };
   void fold_registers(ReduceFn fn, ValueId operand, AxisId axis, const Folded& to);
+  void fold_lanes(ReduceFn fn, const Layout& from, AxisId axis, const std::string& result, int count);
   void emit_reduce(const Inst& inst, ReduceFn fn, ValueId operand, AxisId axis);
+  std::vector<PartialSum> defer_lanes(const Inst& loop);
+  void fold_deferred(const PartialSum& sum);  ///< after the loop
 
   // emit_dot.cpp
   struct Fragment;
@@ -142,14 +168,22 @@ class Emitter {
   void fetch(const Fragment& f, int step);
   void emit_dot(const Inst& inst, const DotShared& o);
 
-  // emit_mma.cpp
+  // warp_operand.cpp
   struct WarpOperand;
   WarpOperand warp_operand(const Slot& slot, AxisId contracted, const Layout& accumulator, bool first,
                            bool pairs) const;
   bool is_transposed(const Slot& slot, AxisId contracted) const;  ///< an operand of a dot
-  void round_operand(Precision precision, const char* words, const char* rests, int count);
+
+  // emit_mma.cpp
+  struct WarpDot;
+  WarpDot warp_dot(const Inst& inst) const;
+  void round_operand(Precision precision, const std::string& words, const char* rests, int count);
   void multiply_block(const DotShared& o, const std::string& sums, const std::string& columns, bool pairs);
   void read_blocks(const WarpOperand& o, const std::string& words, const char* step);
+  void read_first_rows(const Inst& inst);     ///< of a dot, where it stands or before
+  void read_first_columns(const Inst& inst);  ///< the same
+  void prepare_rows(const WarpDot& dot);
+  void multiply_part(const WarpDot& dot, const std::string& sums);
   void emit_mma(const Inst& inst, const DotShared& o);
 
   // emit_trailing_dot.cpp
@@ -202,6 +236,7 @@ class Emitter {
   const Facts& facts_;
   const Schedule& schedule_;
   std::map<ValueId, Protocol> protocols_;
+  Uses uses_;
   Lifetimes lifetimes_;
   DotGroups groups_;
   std::string text_;
@@ -210,9 +245,13 @@ class Emitter {
   std::vector<ValueId> parameters_;                     // of the innermost loop
   std::map<std::string, std::vector<ValueId>> arrays_;  // what each has held
   std::set<ValueId> undefined_;
-  std::set<ValueId> tickets_;               // of loops: these are unsigned
-  std::set<ValueId> trailing_;              // of dots whose last step crosses the barrier
-  std::map<ValueId, ValueId> handed_over_;  // of what an open loop's body yields: the parameter
+  std::set<ValueId> tickets_;   // of loops: these are unsigned
+  std::set<ValueId> trailing_;  // of dots whose last step crosses the barrier
+  std::map<const CopyIn*, Source> sources_;
+  EarlyReads early_;
+  std::set<ValueId> rows_read_, columns_read_;  // of dots, before these stand
+  std::set<const Inst*> partial_;               // reductions whose lanes meet after a loop
+  std::map<ValueId, ValueId> handed_over_;      // of what an open loop's body yields: the parameter
   std::map<ValueId, Channel> channels_;
   std::map<ValueId, Index> indices_;
   std::set<ValueId> numbers_;  // scalars of the call

@@ -1,0 +1,77 @@
+#include "tile_core/ir/partial_sum.h"
+
+#include <algorithm>
+
+namespace tessera {
+namespace {
+
+/// One carried value of a loop.
+class Candidate {
+ public:
+  Candidate(const Program& program, const Inst& loop, std::size_t index, const Uses& uses)
+      : program_(program), loop_(std::get<Loop>(loop.op)), uses_(uses), parameter_(loop_.parameters[index]) {
+    const ValueId sum = loop_.body.yields[index];
+    if (!starts_at_zero(loop_.carried[index]) || !is_passed_on_only(sum, loop)) return;
+    const ValueId added = added_to(sum);
+    if (added == ValueId::none || !is_taken_once(added) || !is_of_body(added)) return;
+    const Inst& definer = uses_.definer(added);
+    const auto* reduce = std::get_if<Reduce>(&definer.op);
+    if (reduce == nullptr || reduce->fn != ReduceFn::sum) return;
+    if (program_.type(added).layout == program_.type(parameter_).layout) found_ = &definer;
+  }
+  const Inst* reduce() const { return found_; }
+
+ private:
+  bool starts_at_zero(ValueId id) const {
+    const auto* zero = std::get_if<Constant>(&uses_.definer(id).op);
+    return zero != nullptr && zero->value == 0 && !program_.type(id).axes.empty();
+  }
+  bool is_taken_once(ValueId id) const { return uses_.users(id).size() == 1; }
+  bool is_of_body(ValueId id) const {
+    const Inst* definer = &uses_.definer(id);
+    return std::any_of(loop_.body.insts.begin(), loop_.body.insts.end(),
+                       [&](const Inst& inst) { return &inst == definer; });
+  }
+  bool is_passed_on_only(ValueId id, const Inst& loop) const {
+    return is_taken_once(id) && uses_.users(id).front() == &loop && is_of_body(id);
+  }
+  /// Whether a value is what the loop carries, scaled or not, and is so only here.
+  bool is_carried(ValueId id) const {
+    if (id == parameter_) return is_taken_once(id);
+    const auto* product = std::get_if<Binary>(&uses_.definer(id).op);
+    if (product == nullptr || product->fn != BinaryFn::mul || !is_taken_once(id)) return false;
+    return (product->a == parameter_) != (product->b == parameter_) && is_taken_once(parameter_);
+  }
+  /// What `sum` adds to the carried value.
+  ValueId added_to(ValueId sum) const {
+    const Op& op = uses_.definer(sum).op;
+    if (const auto* fma = std::get_if<Fma>(&op)) {
+      const bool scales = (fma->a == parameter_) != (fma->b == parameter_);
+      return scales && fma->c != parameter_ && is_taken_once(parameter_) ? fma->c : ValueId::none;
+    }
+    const auto* add = std::get_if<Binary>(&op);
+    if (add == nullptr || add->fn != BinaryFn::add) return ValueId::none;
+    if (is_carried(add->a)) return add->b;
+    return is_carried(add->b) ? add->a : ValueId::none;
+  }
+
+  const Program& program_;
+  const Loop& loop_;
+  const Uses& uses_;
+  ValueId parameter_;
+  const Inst* found_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<PartialSum> partial_sums(const Program& program, const Inst& loop, const Uses& uses) {
+  std::vector<PartialSum> found;
+  const std::size_t count = std::get<Loop>(loop.op).parameters.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Candidate candidate(program, loop, i, uses);
+    if (candidate.reduce() != nullptr) found.push_back({candidate.reduce(), loop.results[i]});
+  }
+  return found;
+}
+
+}  // namespace tessera
