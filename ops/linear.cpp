@@ -105,8 +105,9 @@ void offer_warpgroups(const Problem& problem, std::vector<Variant>& variants) {
 
 /// Warps on mma.sync, which take every layout: of 64 x 64 sums where few instructions follow and no row
 /// begins between words: what realigns it takes registers too, and time, which deep steps share. Of f32 the
-/// steps are half as deep: as many bytes.
-void offer_warps(const Problem& problem, std::vector<Variant>& variants) {
+/// steps are half as deep: as many bytes. One block of 128 x 256 has no other to hide its waits: 4 stages
+/// where shared memory holds them.
+void offer_warps(const Problem& problem, const Target& target, std::vector<Variant>& variants) {
   const std::int64_t M = size(problem, "M");
   const int words = size_of(problem.facts.tensors[0].dtype) / 2;
   bool aligned = problem.facts.tensors[0].alignment >= 4 && problem.facts.tensors[1].alignment >= 4;
@@ -116,7 +117,8 @@ void offer_warps(const Problem& problem, std::vector<Variant>& variants) {
   if (M > 64 && aligned) all.push_back({64, 128, 32, {.stages = 4, .warps = is_long(problem) ? 8 : 4}, 0.4});
   if (M > 64 && aligned && !is_long(problem)) {
     all.push_back({128, 128, 64, {.stages = 3, .warps = 4}, 0.48});
-    all.push_back({128, 256, 64, {.stages = 3, .warps = 8}, 0.5});
+    constexpr int kStage = (128 + 256) * 64 * 2;  // bytes
+    all.push_back({128, 256, 64, {.stages = 4 * kStage <= target.shared_bytes ? 4 : 3, .warps = 8}, 0.5});
   }
   for (Blocks& blocks : all) blocks.k /= words;
   offer(std::move(all), problem, variants);
@@ -142,7 +144,7 @@ std::vector<Variant> space(const Problem& problem, const Target& target) {
     return variants;
   }
   if (feeds_warpgroups(problem, target, 2)) offer_warpgroups(problem, variants);
-  offer_warps(problem, variants);
+  offer_warps(problem, target, variants);
   return variants;
 }
 
