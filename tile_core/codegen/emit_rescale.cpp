@@ -30,7 +30,8 @@ void Emitter::emit_rescale(const Inst& inst, const Binary& o) {
   if (!is_tile(id)) return pointwise(inst, binary({BinaryFn::mul, o.a, o.b}, name(o.a), name(o.b)));
   pointwise(inst, element(o.a, layout));
   const auto early = early_.columns.find(&inst);
-  if (early != early_.columns.end()) read_first_columns(*early->second);
+  if (early != early_.columns.end() && !trailing_.contains(early->second->result()))
+    read_first_columns(*early->second);
   const int parts = is_tile(o.b) ? parts_of_rows(layout, p_.type(o.b).layout) : 1;
   const int factors = is_tile(o.b) ? registers(o.b) / parts : 1, elements = registers(id) / parts;
   for (int part = 0; part < parts; ++part) {

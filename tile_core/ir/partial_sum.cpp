@@ -1,6 +1,7 @@
 #include "tile_core/ir/partial_sum.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tessera {
 namespace {
@@ -35,19 +36,54 @@ class Candidate {
   bool is_passed_on_only(ValueId id, const Inst& loop) const {
     return is_taken_once(id) && uses_.users(id).front() == &loop && is_of_body(id);
   }
+  /// Whether a factor is known to be at most 1, as an online softmax' is: exp2 of a - s, or of a positive
+  /// multiple, where s is max(a, b), or 0 where a condition holds. One that may be infinite makes NaN of a
+  /// lane that has 0.
+  bool is_at_most_one(ValueId id) const {
+    const auto* power = std::get_if<Unary>(&uses_.definer(id).op);
+    if (power == nullptr || power->fn != UnaryFn::exp2) return false;
+    const auto* difference = std::get_if<Binary>(&uses_.definer(power->a).op);
+    if (difference != nullptr && difference->fn == BinaryFn::mul && is_positive(difference->b))
+      difference = std::get_if<Binary>(&uses_.definer(difference->a).op);
+    if (difference == nullptr || difference->fn != BinaryFn::sub) return false;
+    ValueId largest = difference->b;
+    if (const auto* guarded = std::get_if<Select>(&uses_.definer(largest).op)) {
+      if (!is_guard_of(*guarded)) return false;
+      largest = guarded->b;
+    }
+    const auto* max = std::get_if<Binary>(&uses_.definer(largest).op);
+    return max != nullptr && max->fn == BinaryFn::max && (max->a == difference->a || max->b == difference->a);
+  }
+  bool is_positive(ValueId id) const {
+    const auto* number = std::get_if<Constant>(&uses_.definer(id).op);
+    return number != nullptr && number->value > 0;
+  }
+  /// 0 in place of a largest value of -inf.
+  bool is_guard_of(const Select& o) const {
+    const auto* zero = std::get_if<Constant>(&uses_.definer(o.a).op);
+    const auto* equal = std::get_if<Binary>(&uses_.definer(o.condition).op);
+    if (zero == nullptr || zero->value != 0 || equal == nullptr || equal->fn != BinaryFn::eq) return false;
+    const auto* infinity = std::get_if<Constant>(&uses_.definer(equal->b).op);
+    return equal->a == o.b && infinity != nullptr &&
+           infinity->value == -std::numeric_limits<double>::infinity();
+  }
   /// Whether a value is what the loop carries, scaled or not, and is so only here.
   bool is_carried(ValueId id) const {
     if (id == parameter_) return is_taken_once(id);
     const auto* product = std::get_if<Binary>(&uses_.definer(id).op);
     if (product == nullptr || product->fn != BinaryFn::mul || !is_taken_once(id)) return false;
-    return (product->a == parameter_) != (product->b == parameter_) && is_taken_once(parameter_);
+    return is_scaled(product->a, product->b);
+  }
+  /// Whether one is the carried value, taken only here, and the other scales it.
+  bool is_scaled(ValueId a, ValueId b) const {
+    if ((a == parameter_) == (b == parameter_) || !is_taken_once(parameter_)) return false;
+    return is_at_most_one(a == parameter_ ? b : a);
   }
   /// What `sum` adds to the carried value.
   ValueId added_to(ValueId sum) const {
     const Op& op = uses_.definer(sum).op;
     if (const auto* fma = std::get_if<Fma>(&op)) {
-      const bool scales = (fma->a == parameter_) != (fma->b == parameter_);
-      return scales && fma->c != parameter_ && is_taken_once(parameter_) ? fma->c : ValueId::none;
+      return is_scaled(fma->a, fma->b) && fma->c != parameter_ ? fma->c : ValueId::none;
     }
     const auto* add = std::get_if<Binary>(&op);
     if (add == nullptr || add->fn != BinaryFn::add) return ValueId::none;

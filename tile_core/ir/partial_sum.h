@@ -5,8 +5,9 @@
 
 namespace tessera {
 
-/// A tile that a loop carries from 0, and that each iteration scales at most and adds a reduce_sum to. It is
-/// linear in that sum, so lanes may each add up what they hold and meet once, after the loop.
+/// A tile that a loop carries from 0, and that each iteration adds a reduce_sum to, after it has scaled it by
+/// at most 1, if at all. It is linear in that sum, so lanes may each add up what they hold and meet once,
+/// after the loop.
 struct PartialSum {
   const Inst* reduce = nullptr;  ///< whose result is each lane's own
   ValueId result{};              ///< of the loop: the lanes' sums have to be added up

@@ -55,7 +55,7 @@ Program row_sums(double start, bool twice) {
   Var sum = p.zeros(f32, {i}), of_sums = p.zeros(f32, {i});
   if (start != 0) sum = sum + start;
   for (Axis j : p.pipelined(J, 32)) {
-    sum = sum * 0.5 + reduce_sum(x(i, j), j);
+    sum = sum + reduce_sum(x(i, j), j);
     if (twice) of_sums = of_sums + sum;
   }
   out(i) = sum;
@@ -135,6 +135,34 @@ TEST(PartialSum, IsWhatTheLoopAloneAddsUp) {
   EXPECT_EQ(sums_of(row_sums(0, true)), 0) << "the body reads it";
 }
 
+/// The sum of each row, scaled by what may be infinite.
+Program scaled_row_sums() {
+  using namespace dsl;
+  Builder p("scaled_row_sums");
+  Dim I = p.dim("I"), J = p.dim("J");
+  In x = p.in("x", f32, {I, J});
+  Out out = p.out("out", f32, {I});
+  Axis i = p.grid(I, 64);
+  Var sum = p.zeros(f32, {i});
+  for (Axis j : p.pipelined(J, 32)) {
+    Tile y = x(i, j);
+    sum = sum * reduce_max(y, j) + reduce_sum(y, j);
+  }
+  out(i) = sum;
+  return p.finish();
+}
+
+TEST(PartialSum, IsScaledByAtMostOne) {
+  const Program scaled = lowered(scaled_row_sums(), kRagged, of_warps());
+  EXPECT_TRUE(partial_sums(scaled, *first_loop(scaled), Uses(scaled)).empty());
+  const Program softmax = lowered(attended(), with_depth(kRagged), of_warps());
+  EXPECT_EQ(partial_sums(softmax, *first_loop(softmax), Uses(softmax)).size(), 1);
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    const Call call{.dims = {{"I", 72}, {"J", 72}}, .seed = seed, .infinite = 0};
+    EXPECT_TRUE(test::emulates(scaled_row_sums(), call, of_warps(), 1e-5)) << seed;
+  }
+}
+
 TEST(PartialSum, MeetsAfterTheLoop) {
   const std::string text = text_of(attended(), with_depth(kRagged), of_warps());
   const std::size_t loop = text.find("for (int64 "), end = text.find("\n  }\n", loop);
@@ -163,6 +191,22 @@ TEST(EarlyReads, AreNotOfRowsThatNotAllThreadsSee) {
   std::erase_if(program.body.insts,
                 [](const Inst& inst) { return std::holds_alternative<Barrier>(inst.op); });
   EXPECT_TRUE(early_reads(program).rows.empty());
+}
+
+TEST(EarlyReads, AreNotOfADotThatTrails) {
+  using namespace dsl;
+  Builder p("rescaled");
+  Dim I = p.dim("I"), J = p.dim("J"), D = p.dim("D");
+  In q = p.in("q", f16, {I, J}), v = p.in("v", f16, {J, D}), factor = p.in("factor", f32, {I});
+  Out out = p.out("out", f16, {I, D});
+  Axis i = p.grid(I, 64), e = p.all(D, 64);
+  Tile factors = factor(i);
+  Var sum = p.zeros(f32, {i, e});
+  for (Axis j : p.pipelined(J, 32)) sum = rescale(sum, factors) + dot(q(i, j), v(j, e), j);
+  out(i, e) = cast(f16, sum);
+  const std::string text = text_of(p.finish(), with_depth(kRagged), of_warps(3));
+  EXPECT_NE(text.find("columns_of_v"), std::string::npos);
+  EXPECT_EQ(text.find("unsigned columns_v"), std::string::npos);
 }
 
 TEST(SettledChannels, AreThoseOfCopiesThatAWaitAndABarrierCover) {
